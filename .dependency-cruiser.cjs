@@ -1,0 +1,144 @@
+/**
+ * The walls of docs/ARCHITECTURE.md that show in imports; those that show in names are in tools/eslint-walls.mjs.
+ * Every rule has a planted violation in test/architecture/fixtures/<rule>/, which test/architecture/walls.test.ts
+ * expects it, and it alone, to report.
+ */
+
+/** A folder directly under src, except platform; its name is the first group. */
+const CONTEXT = '^src/(?!platform/)([^/]+)/';
+/** main.ts, cli.ts, app.module.ts. */
+const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
+const CONTEXT_DOOR = '^src/[^/]+/index\\.ts$';
+const MODEL_RUNTIMES = '^src/models/runtimes/';
+/** Stands beside the source, but may reach for what it needs to check it. */
+const SPEC = '\\.spec\\.ts$';
+
+const builtin = (...names) => `^(node:)?(${names.join('|')})$`;
+const packages = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
+
+const wall = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    wall(
+      'context-has-one-door',
+      'A context imports another context only through its index.ts, so that what is behind it can change.',
+      { path: CONTEXT },
+      { path: CONTEXT, pathNot: ['^src/$1/', CONTEXT_DOOR] },
+    ),
+    wall(
+      'composition-root-uses-doors',
+      'The composition root lists contexts; it does not know what is inside them.',
+      { path: COMPOSITION_ROOT },
+      { path: CONTEXT, pathNot: CONTEXT_DOOR },
+    ),
+    wall(
+      'composition-root-is-not-imported',
+      'main.ts, cli.ts and app.module.ts know everybody; whoever imports them knows everybody too.',
+      { path: '^src/[^/]+/' },
+      { path: COMPOSITION_ROOT },
+    ),
+    wall(
+      'no-cycles',
+      'Modules in a cycle cannot be understood, tested or moved one without the other; types count.',
+      { path: '^src/' },
+      { circular: true },
+    ),
+    wall(
+      'domain-without-framework',
+      'Rules of the business stay readable and testable without the framework.',
+      { path: '^src/[^/]+/domain/' },
+      {
+        path: packages(
+          ...['@nestjs', 'nestjs-[^/]+', 'fastify', '@fastify', 'rxjs'],
+          ...['class-validator', 'class-transformer', 'reflect-metadata'],
+        ),
+      },
+    ),
+    wall(
+      'domain-without-orm',
+      'An entity of the domain does not know how it is stored.',
+      { path: '^src/[^/]+/domain/' },
+      { path: packages('@mikro-orm', 'kysely') },
+    ),
+    wall(
+      'domain-without-http-or-persistence',
+      'http/ and persistence/ translate the domain; the domain knows neither, in its context or in platform/.',
+      { path: '^src/[^/]+/domain/' },
+      { path: ['^src/[^/]+/(http|persistence)/', '^src/platform/(http|database)/'] },
+    ),
+    wall(
+      'platform-without-contexts',
+      'platform/ holds no business: everybody stands on it, it stands on nobody.',
+      { path: '^src/platform/' },
+      { path: CONTEXT },
+    ),
+    wall(
+      'outside-world-through-platform',
+      'Files, sockets, processes, timers, ids, database and queue have one adapter per mode, all of them in platform/.',
+      { path: CONTEXT, pathNot: SPEC },
+      {
+        path: [
+          builtin(
+            ...['fs', 'fs/promises', 'sqlite', 'net', 'tls', 'dgram', 'dns', 'dns/promises'],
+            ...['child_process', 'cluster', 'worker_threads', 'os', 'perf_hooks', 'timers', 'timers/promises'],
+          ),
+          packages('pg', 'ioredis', 'bullmq', '@nestjs/bullmq'),
+          packages('@electric-sql', '@mikro-orm/(postgresql|pglite)', 'uuid'),
+        ],
+      },
+    ),
+    wall(
+      'http-clients-in-egress-and-runtimes',
+      'Every outbound request passes the guard in platform/egress, or goes to a provider that the operator chose.',
+      { path: '^src/', pathNot: ['^src/platform/egress/', MODEL_RUNTIMES, SPEC] },
+      {
+        path: [builtin('http', 'https', 'http2'), packages('undici', 'axios', 'got', 'node-fetch')],
+        // The type of a raw request or socket opens no connection.
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    wall(
+      'provider-sdks-in-runtimes',
+      'Outside its runtime a provider is known only by the neutral port, or the engine grows a path per provider.',
+      { path: '^src/', pathNot: [MODEL_RUNTIMES, SPEC] },
+      { path: packages('@anthropic-ai', 'openai', '@google/genai') },
+    ),
+    wall(
+      'no-node-process',
+      'Settings are read and validated in platform/config; this module is a second way to the environment.',
+      { path: '^src/', pathNot: ['^src/platform/config/', SPEC] },
+      { path: builtin('process') },
+    ),
+    wall(
+      'source-stands-alone',
+      'What is built and shipped imports nothing that is not.',
+      { path: '^src/', pathNot: SPEC },
+      { path: '^(test|bench|tools|widget|dist)/' },
+    ),
+    wall(
+      'production-dependencies-only',
+      'The image is installed without development dependencies.',
+      { path: '^src/', pathNot: SPEC },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only'] },
+    ),
+    wall(
+      'imports-resolve',
+      'An import that resolves to nothing slips past every other rule.',
+      { path: '^src/' },
+      { couldNotResolve: true },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // Types are imports too: a wall that a type passes through is no wall.
+    tsPreCompilationDeps: true,
+    moduleSystems: ['es6', 'cjs'],
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+    },
+  },
+};

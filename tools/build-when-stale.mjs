@@ -1,0 +1,77 @@
+// Builds dist/ only when the source is newer. A build empties dist/ first, and a service that runs from it would
+// miss the files it has not loaded yet: so a second process (a worker, the cli, a test) must not build again what
+// is built. Silent unless the build fails; standard output belongs to the command that comes after.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const SOURCES = ['src', 'nest-cli.json', '.swcrc'];
+const OUTPUTS = ['dist/main.js', 'dist/cli.js'];
+const LOCK = 'node_modules/.cache/build.lock';
+const LOCK_POLL_MS = 100;
+const LONGEST_BUILD_MS = 120_000;
+
+/** The modification times of a file, or of all below a folder; a deleted file shows in the time of its folder. */
+function* times(path, countFolders) {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return yield stats.mtimeMs;
+  if (countFolders) yield stats.mtimeMs;
+  for (const name of readdirSync(path)) yield* times(join(path, name), countFolders);
+}
+
+const latest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+const earliest = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+
+function isStale() {
+  if (OUTPUTS.some((output) => statSync(output, { throwIfNoEntry: false }) === undefined)) return true;
+  const changed = latest(SOURCES.flatMap((source) => [...times(source, true)]));
+  // The earliest, because a file edited while a build ran is newer than some outputs and older than others.
+  return changed >= earliest([...times('dist', false)]);
+}
+
+/** Whether the process that took the lock has died, and so left dist/ half written. */
+function holderHasDied() {
+  try {
+    // A number may have gone to another process since; no build takes this long.
+    if (Date.now() - statSync(LOCK).mtimeMs > LONGEST_BUILD_MS) return true;
+    process.kill(Number(readFileSync(LOCK, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    // Any other code says that the process lives or that the lock has just been released.
+    return error.code === 'ESRCH';
+  }
+}
+
+/** Resolves with whether a build was cut off before this process came. */
+async function takeLock() {
+  mkdirSync(dirname(LOCK), { recursive: true });
+  for (let cutOff = false; ; ) {
+    try {
+      writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+      return cutOff;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (holderHasDied()) {
+      cutOff = true;
+      rmSync(LOCK, { force: true });
+    } else {
+      await sleep(LOCK_POLL_MS);
+    }
+  }
+}
+
+function build() {
+  const { status, stdout, stderr, error } = spawnSync('node_modules/.bin/nest', ['build'], { encoding: 'utf8' });
+  if (status === 0) return;
+  process.stderr.write(`${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}\n`);
+  process.exitCode = 1;
+}
+
+const cutOff = await takeLock();
+try {
+  if (cutOff || isStale()) build();
+} finally {
+  rmSync(LOCK, { force: true });
+}

@@ -1,0 +1,82 @@
+// Runs jest on what is built in dist/, in one of the two modes of the service; further arguments go to jest.
+//   embedded   every project, on the default that needs nothing but this folder
+//   cluster    the HTTP tests and the units on PostgreSQL and Redis (DATABASE_URL, REDIS_URL)
+//   probe      runs no tests; fails with one line when PostgreSQL or Redis does not answer
+import { spawn } from 'node:child_process';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+
+const PROBE_MS = 3000;
+
+const databaseUrl = process.env.DATABASE_URL ?? 'postgresql://root@127.0.0.1:5432/test';
+const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
+
+async function probeDatabase() {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: PROBE_MS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function probeRedis() {
+  const redis = new Redis(redisUrl, { lazyConnect: true, connectTimeout: PROBE_MS, retryStrategy: null });
+  let cause;
+  // ioredis rejects with "Connection is closed." and tells the cause only here.
+  redis.on('error', (error) => (cause = error));
+  try {
+    await redis.connect();
+    await redis.ping();
+  } catch (error) {
+    throw cause ?? error;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Throws one line that names what does not answer; never the URL, which may hold a password. */
+async function requireCluster() {
+  const answers = (name, probe) =>
+    probe().catch((error) => {
+      throw new Error(`${name} does not answer: ${error.message || error.code}`, { cause: error });
+    });
+  await answers('PostgreSQL (DATABASE_URL)', probeDatabase);
+  await answers('Redis (REDIS_URL)', probeRedis);
+}
+
+/** Replaces this process as far as Node can: jest's output, exit code and signals are its own. */
+function runJest(environment, jestArguments) {
+  const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+  const child = spawn(process.execPath, [...jest, ...jestArguments], { stdio: 'inherit', env: environment });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code) => (process.exitCode = code ?? 1));
+}
+
+const [mode, ...jestArguments] = process.argv.slice(2);
+// What the developer's shell says about a database must not decide what a test runs on.
+const { DATABASE_URL: _database, REDIS_URL: _redis, TEST_MODE: _mode, ...environment } = process.env;
+
+switch (mode) {
+  case 'embedded':
+    runJest(environment, jestArguments);
+    break;
+  case 'cluster':
+  case 'probe':
+    try {
+      await requireCluster();
+      if (mode === 'cluster') {
+        const cluster = { TEST_MODE: 'cluster', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+        runJest({ ...environment, ...cluster }, ['--selectProjects', 'http', 'unit', ...jestArguments]);
+      }
+    } catch (error) {
+      process.stderr.write(`${error.message}\n`);
+      process.exitCode = 1;
+    }
+    break;
+  default:
+    process.stderr.write('usage: run-tests.mjs embedded|cluster|probe [jest arguments]\n');
+    process.exitCode = 2;
+}
