@@ -1,0 +1,66 @@
+import { expect, it } from '@jest/globals';
+import { SystemClock } from '../clock/index.js';
+import { TtlCache } from './ttl-cache.js';
+
+class HandClock extends SystemClock {
+  private ms = 0;
+  override now(): Date {
+    return new Date(this.ms);
+  }
+  advance(ms: number): void {
+    this.ms += ms;
+  }
+}
+
+function setUp(maxEntries = 10) {
+  const clock = new HandClock();
+  const cache = new TtlCache<string>({ clock, ttlMs: 5_000, maxEntries });
+  const loads: string[] = [];
+  const get = (key: string): Promise<unknown> =>
+    cache.get(key, () => {
+      loads.push(key);
+      return Promise.resolve(`${key}${String(loads.length)}`);
+    });
+  return { clock, cache, get, loads };
+}
+
+it('answers from memory until the time is over, then loads anew', async () => {
+  const { clock, get, loads } = setUp();
+  expect(await get('a')).toBe('a1');
+  clock.advance(4_999);
+  expect(await get('a')).toBe('a1');
+  clock.advance(1);
+  expect(await get('a')).toBe('a2');
+  expect(loads).toEqual(['a', 'a']);
+});
+
+it('loads once for callers who ask at once', async () => {
+  const { get, loads } = setUp();
+  expect(await Promise.all([get('a'), get('a'), get('a')])).toEqual(['a1', 'a1', 'a1']);
+  expect(loads).toEqual(['a']);
+});
+
+it('drops the entry that was used least recently', async () => {
+  const { get, loads } = setUp(2);
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
+  expect(loads).toEqual(['a', 'b', 'c', 'b']);
+});
+
+it('does not hand out an answer whose load began before the entry was deleted', async () => {
+  const { cache } = setUp();
+  let finish: (value: string) => void = () => undefined;
+  const early = cache.get('a', () => new Promise((resolve) => (finish = resolve)));
+  cache.delete('a');
+  const late = cache.get('a', () => Promise.resolve('new'));
+  finish('old');
+  expect(await early).toBe('old');
+  expect(await late).toBe('new');
+  expect(await cache.get('a', () => Promise.resolve('unused'))).toBe('new');
+});
+
+it('keeps neither absence nor failures', async () => {
+  const { cache } = setUp();
+  expect(await cache.get('a', () => Promise.resolve(undefined))).toBeUndefined();
+  await expect(cache.get('a', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
+  expect(await cache.get('a', () => Promise.resolve('there'))).toBe('there');
+});

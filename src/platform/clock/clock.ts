@@ -1,0 +1,46 @@
+/** Time as the code sees it. Tests inject a clock of their own, so nothing waits for the wall's. */
+export abstract class Clock {
+  abstract now(): Date;
+  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  abstract sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Runs `task` once after `ms`; the returned function cancels it. */
+  abstract after(ms: number, task: () => void): () => void;
+  /** Runs `task` every `ms`; the returned function stops it. Never keeps the process alive. */
+  abstract every(ms: number, task: () => void): () => void;
+}
+
+export class SystemClock extends Clock {
+  now(): Date {
+    return new Date();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const abort = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  after(ms: number, task: () => void): () => void {
+    const timer = setTimeout(task, ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  }
+
+  every(ms: number, task: () => void): () => void {
+    const timer = setInterval(task, ms);
+    timer.unref();
+    return () => {
+      clearInterval(timer);
+    };
+  }
+}

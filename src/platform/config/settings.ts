@@ -1,0 +1,217 @@
+import { z } from 'zod';
+
+/** Which work this process does: everything, HTTP only, or background jobs only. */
+export type ProcessRole = 'all' | 'api' | 'worker';
+
+const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, message: 'must be an http or https URL' })
+  .transform((url) => url.replace(/\/+$/, ''));
+
+/** Headers that already mean something in a request to a provider. */
+const TAKEN_HEADERS = ['authorization', 'x-api-key', 'host', 'content-type', 'content-length', 'connection'];
+
+const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, { message: 'must be the name of an HTTP header' })
+  .toLowerCase()
+  .refine((name) => !TAKEN_HEADERS.includes(name), { message: `must not be one of ${TAKEN_HEADERS.join(', ')}` });
+
+const positiveSeconds = z.coerce.number({ message: 'must be a whole number of seconds' }).int().positive();
+
+/** `host:port`, the host as the URL standard spells it. */
+const hostAndPort = /^(\[[^\]]+\]|[^[\]:/@?#\\\s]+):(\d{1,5})$/;
+
+function exemption(entry: string): string | undefined {
+  const [, host, port] = hostAndPort.exec(entry) ?? [];
+  const parsed = host === undefined ? null : URL.parse(`http://${host}/`);
+  if (!parsed || Number(port) < 1 || Number(port) > 65_535) return undefined;
+  return `${parsed.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')}:${Number(port)}`;
+}
+
+const exemptions = z
+  .string()
+  .transform((list) => list.split(',').map((entry) => exemption(entry.trim())))
+  .refine((list): list is string[] => !list.includes(undefined), {
+    message: 'must be a comma-separated list of host:port, such as tools.internal:8080,[fd00::1]:443',
+  });
+
+/** Every setting of the service, with its default. Empty variables count as unset. */
+const environmentSchema = z.object({
+  PORT: z.coerce.number({ message: 'must be a port number' }).int().min(0).max(65_535).default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: httpUrl.optional(),
+  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, message: 'must be a postgresql:// URL' }).optional(),
+  DATABASE_POOL: z.coerce.number({ message: 'must be a number of connections' }).int().min(2).max(500).default(10),
+  REDIS_URL: z.url({ protocol: /^rediss?$/, message: 'must be a redis:// or rediss:// URL' }).optional(),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, dots, dashes or underscores' })
+    .default('agents'),
+  SECRETS_KEY: z
+    .string()
+    .refine((key) => Buffer.from(key, 'base64').length === 32, { message: 'must be 32 bytes in base64' })
+    .optional(),
+  ANTHROPIC_API_KEY: z.string().optional(),
+  ANTHROPIC_BASE_URL: httpUrl.optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  OPENAI_BASE_URL: httpUrl.optional(),
+  GEMINI_API_KEY: z.string().optional(),
+  GEMINI_BASE_URL: httpUrl.optional(),
+  GATEWAY_BASE_URL: httpUrl.default('https://gateway.ai.cloudflare.com/v1'),
+  GATEWAY_TOKEN_HEADER: headerName.default('cf-aig-authorization'),
+  EGRESS_ALLOW: exemptions.optional(),
+  FILES_S3_ENDPOINT: httpUrl.optional(),
+  FILES_S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, { message: 'must be the name of a bucket' })
+    .optional(),
+  FILES_S3_REGION: z.string().optional(),
+  FILES_S3_ACCESS_KEY_ID: z.string().optional(),
+  FILES_S3_SECRET_ACCESS_KEY: z.string().optional(),
+  SHUTDOWN_SECONDS: positiveSeconds.default(30),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+});
+
+export interface ManagedProvider {
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string | undefined;
+}
+
+/** Where uploaded files go instead of the disk. */
+export interface FilesBucket {
+  /** Undefined means the store of AWS in `region`. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** The validated settings; the only form in which the environment reaches the code. */
+export class Settings {
+  constructor(
+    readonly role: ProcessRole,
+    /** Replaces every model with the sandbox model: no key, no network. */
+    readonly demo: boolean,
+    private readonly env: z.output<typeof environmentSchema>,
+  ) {}
+
+  get port(): number {
+    return this.env.PORT;
+  }
+  get host(): string {
+    return this.env.HOST;
+  }
+  /** Where customers reach the service, without a trailing slash; unset means "where it listens". */
+  get publicUrl(): string | undefined {
+    return this.env.PUBLIC_URL;
+  }
+  get dataDir(): string {
+    return this.env.DATA_DIR;
+  }
+  get databaseUrl(): string | undefined {
+    return this.env.DATABASE_URL;
+  }
+  /** Most connections this process opens to the database. */
+  get databasePool(): number {
+    return this.env.DATABASE_POOL;
+  }
+  get redisUrl(): string | undefined {
+    return this.env.REDIS_URL;
+  }
+  /** Begins every key in Redis, so that several services can share one. */
+  get redisPrefix(): string {
+    return this.env.REDIS_PREFIX;
+  }
+  /** No `DATABASE_URL`: PostgreSQL runs inside this process, in `DATA_DIR`. */
+  get embedded(): boolean {
+    return this.env.DATABASE_URL === undefined;
+  }
+  get secretsKey(): string | undefined {
+    return this.env.SECRETS_KEY;
+  }
+  get anthropic(): ManagedProvider {
+    return { apiKey: this.env.ANTHROPIC_API_KEY, baseUrl: this.env.ANTHROPIC_BASE_URL };
+  }
+  get openai(): ManagedProvider {
+    return { apiKey: this.env.OPENAI_API_KEY, baseUrl: this.env.OPENAI_BASE_URL };
+  }
+  get gemini(): ManagedProvider {
+    return { apiKey: this.env.GEMINI_API_KEY, baseUrl: this.env.GEMINI_BASE_URL };
+  }
+  /** The routing gateways of customers: what their addresses begin with, and the header that takes their tokens. */
+  get gateway(): { readonly baseUrl: string; readonly tokenHeader: string } {
+    return { baseUrl: this.env.GATEWAY_BASE_URL, tokenHeader: this.env.GATEWAY_TOKEN_HEADER };
+  }
+  /** The operator's own services, as `host:port`, that customers' URLs may name although they are not public. */
+  get egressAllow(): ReadonlySet<string> {
+    return new Set(this.env.EGRESS_ALLOW);
+  }
+  /** The bucket of `FILES_S3_*`; undefined means the disk. */
+  get filesBucket(): FilesBucket | undefined {
+    const {
+      FILES_S3_ENDPOINT: endpoint,
+      FILES_S3_REGION: region = 'us-east-1',
+      FILES_S3_BUCKET: bucket,
+      FILES_S3_ACCESS_KEY_ID: accessKeyId,
+      FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,
+    } = this.env;
+    if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+    return { endpoint, region, bucket, accessKeyId, secretAccessKey };
+  }
+  /** How long a stopping process lets its runs end by themselves. */
+  get shutdownMs(): number {
+    return this.env.SHUTDOWN_SECONDS * 1000;
+  }
+  get logLevel(): (typeof LOG_LEVELS)[number] {
+    return this.env.LOG_LEVEL;
+  }
+}
+
+/** A setting that stops the start; `message` is the one line that names it. */
+export class InvalidSetting extends Error {}
+
+/**
+ * Reads and checks the environment.
+ * @throws InvalidSetting naming the first wrong or missing variable, never its value: it may be a secret.
+ */
+export function readSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+  process: { readonly role: ProcessRole; readonly demo: boolean },
+): Settings {
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(present);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new InvalidSetting(`${String(issue?.path[0])}: ${issue?.message ?? 'is not valid'}`);
+  }
+  const env = parsed.data;
+  if (env.REDIS_URL !== undefined && env.DATABASE_URL === undefined) {
+    throw new InvalidSetting('REDIS_URL: needs DATABASE_URL as well; without both the service runs embedded');
+  }
+  if (env.DATABASE_URL !== undefined && env.SECRETS_KEY === undefined) {
+    throw new InvalidSetting('SECRETS_KEY: is required with DATABASE_URL (32 random bytes in base64)');
+  }
+  checkFilesBucket(env);
+  if (process.role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
+    const missing = env.DATABASE_URL === undefined ? 'DATABASE_URL' : 'REDIS_URL';
+    throw new InvalidSetting(
+      `${missing}: is required to run the ${process.role} on its own; without it use npm start, which runs everything in one process`,
+    );
+  }
+  return new Settings(process.role, process.demo, env);
+}
+
+/** Half a bucket would silently be the disk. */
+function checkFilesBucket(env: z.output<typeof environmentSchema>): void {
+  const required = ['FILES_S3_BUCKET', 'FILES_S3_ACCESS_KEY_ID', 'FILES_S3_SECRET_ACCESS_KEY'] as const;
+  const optional = ['FILES_S3_ENDPOINT', 'FILES_S3_REGION'] as const;
+  const given = [...required, ...optional].find((name) => env[name] !== undefined);
+  const missing = required.find((name) => env[name] === undefined);
+  if (given !== undefined && missing !== undefined) {
+    throw new InvalidSetting(`${missing}: is required with ${given}`);
+  }
+}

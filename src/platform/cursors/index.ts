@@ -1,0 +1,2 @@
+export { Cursors, type CursorScope } from './cursors.js';
+export { CursorsModule } from './cursors.module.js';

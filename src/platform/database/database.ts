@@ -1,0 +1,109 @@
+import type { EntityManager as CoreEntityManager, MikroORM } from '@mikro-orm/core';
+import type { AbstractSqlConnection, EntityManager } from '@mikro-orm/sql';
+import { CompiledQuery, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
+import { databaseFailure, isDeadlock } from './database-failure.js';
+
+/** Runs SQL with `$1`-style parameters; timestamps come back as PostgreSQL text (`toDate`). */
+export interface SqlExecutor {
+  query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** One open transaction: its own unit of work and raw SQL, on the same connection. */
+export interface Transaction extends SqlExecutor {
+  readonly em: EntityManager;
+  /** Runs `task` once the transaction has committed, and never if it does not. `task` must not throw. */
+  onCommit(task: () => void): void;
+}
+
+const MAX_DEADLOCK_RETRIES = 3;
+
+/**
+ * The only way to the database. Nothing else may be awaited inside `transaction`: the embedded
+ * database has a single connection, and a query outside the transaction would wait for itself.
+ */
+export class Database implements SqlExecutor {
+  private statements = 0;
+
+  constructor(readonly orm: MikroORM) {}
+
+  /** Statements sent outside the ORM's own; tests count them to hold a request to its cost. */
+  get statementCount(): number {
+    return this.statements;
+  }
+
+  /** A fresh unit of work. */
+  em(): EntityManager {
+    return this.orm.em.fork() as CoreEntityManager as EntityManager;
+  }
+
+  async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    this.statements += 1;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const result = await this.client().executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
+        return result.rows;
+      } catch (error) {
+        if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
+      }
+    }
+  }
+
+  /**
+   * Runs `work` in one transaction; a deadlock is tried again at most three times, so `work` must
+   * not have effects outside the database.
+   */
+  async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
+      }
+    }
+  }
+
+  /** Not the ORM's own `transactional`: that never gives back a connection that was lost under it. */
+  private async attempt<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    const em = this.em();
+    const committed: (() => void)[] = [];
+    try {
+      const result = await this.client()
+        .transaction()
+        .execute(async (transaction) => {
+          em.setTransactionContext(transaction);
+          const done = await work(this.bind(em, committed));
+          await em.flush();
+          return done;
+        });
+      for (const task of committed) task();
+      return result;
+    } finally {
+      em.resetTransactionContext();
+    }
+  }
+
+  private bind(em: EntityManager, committed: (() => void)[]): Transaction {
+    return {
+      em,
+      onCommit: (task) => {
+        committed.push(task);
+      },
+      query: async <Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
+        this.statements += 1;
+        const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
+        if (!transaction) throw new Error('The transaction has ended');
+        const result = await transaction.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
+        return result.rows;
+      },
+    };
+  }
+
+  private client(): Kysely<unknown> {
+    return (this.orm.em.getConnection() as unknown as AbstractSqlConnection).getClient();
+  }
+}
+
+/** A timestamp column as the database answers it. */
+export function toDate(value: string): Date {
+  return new Date(value);
+}

@@ -1,0 +1,26 @@
+import type { EntitySchema } from '@mikro-orm/core';
+import { Migration } from '@mikro-orm/migrations';
+
+/** What a context keeps in the database: its mapped entities and the steps that make its tables. */
+export interface ContextSchema {
+  readonly entities: readonly EntitySchema[];
+  readonly migrations: readonly NamedMigration[];
+}
+
+export interface NamedMigration {
+  /** `YYYYMMDDNN_<context>_<what>`: migrations of all contexts run in the order of their names. */
+  readonly name: string;
+  readonly class: new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
+}
+
+/** A migration whose step up is a list of SQL statements. Schemas only go forward. */
+export function migration(name: string, statements: readonly string[]): NamedMigration {
+  return {
+    name,
+    class: class extends Migration {
+      override up(): void {
+        for (const statement of statements) this.addSql(statement);
+      }
+    },
+  };
+}

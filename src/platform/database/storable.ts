@@ -1,0 +1,27 @@
+/**
+ * Text as PostgreSQL takes it. Models and tools may send NUL characters and broken surrogate pairs,
+ * which `text` and `jsonb` refuse; losing those is better than losing the message.
+ */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', '');
+}
+
+/** JSON for a `jsonb` parameter, every string and every name in it storable. */
+export function storableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner === 'string') return storableText(inner);
+    return isObject(inner) && !Object.keys(inner).every(isStorable) ? withStorableNames(inner) : inner;
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000');
+}
+
+function withStorableNames(value: object): object {
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), inner as unknown]));
+}

@@ -1,0 +1,14 @@
+export { EgressFailed, type EgressFailure, EgressRefused, type EgressRefusal } from './egress.errors.js';
+export { EgressModule } from './egress.module.js';
+export { type ConnectorOptions, type Dial } from './guarded-connector.js';
+export { NameResolver } from './name-resolver.js';
+export { isPublicAddress } from './public-address.js';
+export {
+  type EgressBody,
+  type EgressPurpose,
+  type EgressRequest,
+  type EgressResponse,
+  type FollowRedirects,
+  SafeHttp,
+} from './safe-http.js';
+export { UndiciSafeHttp } from './undici-safe-http.js';

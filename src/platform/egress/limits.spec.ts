@@ -1,0 +1,199 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Canary } from '../../../test/support/canary.js';
+import { EgressBench, failure, PUBLIC, REQUEST, ScriptedResolver, untilTrue } from '../../../test/support/egress-bench.js';
+import { ManualClock } from '../../../test/support/manual-clock.js';
+import type { Dial } from './index.js';
+
+let bench: EgressBench;
+let canary: Canary;
+
+beforeAll(async () => {
+  bench = await EgressBench.start();
+  ({ canary } = bench);
+});
+afterEach(() => bench.closeClients());
+afterAll(() => bench.close());
+
+describe('a body', () => {
+  const text = 'Grüße '.repeat(2_000);
+  const codings: [string, Buffer][] = [
+    ['gzip', gzipSync(text)],
+    ['x-gzip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['deflate', deflateRawSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['zstd', zstdCompressSync(text)],
+    ['GZIP ', gzipSync(text)],
+    ['identity', Buffer.from(text)],
+  ];
+
+  const answerWith = (content: Buffer, coding?: string): void => {
+    canary.respond((_request, response) => {
+      response.writeHead(200, coding === undefined ? {} : { 'content-encoding': coding }).end(content);
+    });
+  };
+
+  it.each(codings)('is decompressed (%s)', async (coding, content) => {
+    answerWith(content, coding);
+    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    expect(await answer.body.text()).toBe(text);
+    expect(canary.requests.at(-1)?.headers['accept-encoding']).toBe('gzip, deflate, br, zstd');
+  });
+
+  const bomb = Buffer.alloc(64 * 1024 * 1024);
+  const bombs: [string, Buffer][] = [
+    ['gzip', gzipSync(bomb)],
+    ['deflate', deflateSync(bomb)],
+    ['br', brotliCompressSync(bomb)],
+    ['zstd', zstdCompressSync(bomb)],
+  ];
+
+  it.each(bombs)('is counted after decompression: a bomb is cut off (%s)', async (coding, content) => {
+    expect(content.length).toBeLessThan(REQUEST.maxBytes);
+    answerWith(content, coding);
+    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    let received = 0;
+    const read = async (): Promise<void> => {
+      for await (const chunk of answer.body) received += chunk.length;
+    };
+    expect(await failure(read())).toMatchObject({ reason: 'too_large' });
+    expect(received).toBeLessThanOrEqual(REQUEST.maxBytes);
+  });
+
+  it('of exactly the limit is whole, one byte more is refused, with and without a declared length', async () => {
+    for (const declared of [true, false]) {
+      const send = (size: number): void =>
+        canary.respond((_request, response) => {
+          if (declared) response.writeHead(200, { 'content-length': size });
+          response.write(Buffer.alloc(size - 1));
+          response.end('x');
+        });
+      send(1_000);
+      const whole = await bench.toCanary().request(canary.url, { ...REQUEST, maxBytes: 1_000 });
+      expect((await whole.body.buffer()).length).toBe(1_000);
+      send(1_001);
+      const more = await bench.toCanary().request(canary.url, { ...REQUEST, maxBytes: 1_000 });
+      expect(await failure(more.body.buffer())).toMatchObject({ reason: 'too_large' });
+    }
+  });
+
+  it('that never ends is cut off, and so is one that decompresses to nothing', async () => {
+    const endless = (chunk: Buffer, headers: Record<string, string>): RequestListener => (_request, response) => {
+      response.writeHead(200, headers);
+      pump(response, chunk);
+    };
+    canary.respond(endless(Buffer.alloc(65_536), {}));
+    const plain = await bench.toCanary().request(canary.url, REQUEST);
+    expect(await failure(plain.body.buffer())).toMatchObject({ reason: 'too_large' });
+    const nothing = Buffer.concat(Array.from({ length: 4_096 }, () => gzipSync('')));
+    canary.respond(endless(nothing, { 'content-encoding': 'gzip' }));
+    const empty = await bench.toCanary().request(canary.url, REQUEST);
+    expect(await failure(empty.body.buffer())).toMatchObject({ reason: 'too_large' });
+  });
+
+  it.each([
+    ['gzip', Buffer.from('this is no gzip')],
+    ['gzip', gzipSync(text).subarray(0, -9)],
+    ['br', Buffer.from('neither is this brotli at all')],
+    ['gzip, gzip', gzipSync(gzipSync(text))],
+    ['compress', Buffer.from('x')],
+    ['constructor', Buffer.from('x')],
+  ])('that is not what it says fails (%s)', async (coding, content) => {
+    answerWith(content, coding);
+    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    expect(await failure(answer.body.buffer())).toMatchObject({ reason: 'protocol', kind: 'bad_gateway' });
+  });
+
+  it('that breaks off fails', async () => {
+    canary.respond((_request, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('half', () => response.destroy());
+    });
+    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    expect(await failure(answer.body.buffer())).toMatchObject({ reason: 'protocol' });
+  });
+});
+
+describe('time', () => {
+  const silent: RequestListener = () => undefined;
+  const stalling: RequestListener = (_request, response) => {
+    response.writeHead(200);
+    response.write('half');
+  };
+
+  it('is bounded while the server keeps silent, for the headers and for the whole', async () => {
+    for (const limits of [{ timeoutMs: 500 }, { timeoutMs: 60_000, headersTimeoutMs: 500 }]) {
+      const clock = new ManualClock();
+      canary.respond(silent);
+      const before = canary.requests.length;
+      const failed = failure(bench.toCanary({ clock }).request(canary.url, { ...REQUEST, ...limits }));
+      await untilTrue(() => canary.requests.length > before);
+      await clock.advance(499);
+      await clock.advance(1);
+      expect(await failed).toMatchObject({ reason: 'timeout', kind: 'gateway_timeout' });
+    }
+  });
+
+  it('is bounded for a body that stalls, also when nobody reads it', async () => {
+    const clock = new ManualClock();
+    canary.respond(stalling);
+    const answer = await bench.toCanary({ clock }).request(canary.url, { ...REQUEST, timeoutMs: 500 });
+    const failed = failure(answer.body.buffer());
+    await clock.advance(500);
+    expect(await failed).toMatchObject({ reason: 'timeout' });
+    let gone = false;
+    canary.respond((request, response) => {
+      stalling(request, response);
+      request.socket.once('close', () => {
+        gone = true;
+      });
+    });
+    await bench.toCanary({ clock }).request(canary.url, { ...REQUEST, timeoutMs: 500 });
+    await clock.advance(500);
+    await untilTrue(() => gone);
+  });
+
+  it('is bounded while the name is looked up and while the connection is made', async () => {
+    const clock = new ManualClock();
+    const never = new ScriptedResolver(() => [PUBLIC]);
+    never.resolvePublic = () => new Promise(() => undefined);
+    const unresolved = failure(bench.client({ clock, resolver: never }).request('http://slow.example/', { ...REQUEST, timeoutMs: 60_000 }));
+    await clock.untilPending(3);
+    await clock.advance(10_000);
+    expect(await unresolved).toMatchObject({ reason: 'timeout' });
+    let dialled: Socket | undefined;
+    const dial: Dial = () => (dialled = new Socket());
+    const resolver = new ScriptedResolver(() => [PUBLIC]);
+    const unconnected = failure(bench.client({ clock, resolver, dial }).request('http://slow.example/', { ...REQUEST, timeoutMs: 60_000 }));
+    await untilTrue(() => dialled !== undefined);
+    await clock.advance(10_000);
+    expect(await unconnected).toMatchObject({ reason: 'timeout' });
+    expect(dialled?.destroyed).toBe(true);
+  });
+
+  it("ends with the caller's own reason, and leaves no timer behind", async () => {
+    const clock = new ManualClock();
+    canary.respond(silent);
+    const reason = new Error('the run was cancelled');
+    const controller = new AbortController();
+    const before = canary.requests.length;
+    const failed = failure(bench.toCanary({ clock }).request(canary.url, { ...REQUEST, signal: controller.signal }));
+    await untilTrue(() => canary.requests.length > before);
+    controller.abort(reason);
+    expect(await failed).toBe(reason);
+    canary.respond((_request, response) => response.end('x'));
+    const answer = await bench.toCanary({ clock }).request(canary.url, REQUEST);
+    await answer.body.buffer();
+    expect(clock.pending()).toBe(0);
+    expect(await failure(bench.toCanary().request(canary.url, { ...REQUEST, signal: AbortSignal.abort(reason) }))).toBe(reason);
+  });
+});
+
+function pump(response: ServerResponse, chunk: Buffer): void {
+  response.write(chunk, (error) => {
+    if (!error && !response.destroyed) setImmediate(pump, response, chunk);
+  });
+}

@@ -1,0 +1,48 @@
+import { EgressRefused } from './egress.errors.js';
+import type { EgressPurpose } from './safe-http.js';
+
+const LONGEST_URL = 8_192;
+
+/** The operator's own services, as `host:port`. */
+export type Exemptions = ReadonlySet<string>;
+
+/**
+ * The URL of a request, with its host as the URL standard spells it: whatever was written as a number, in
+ * octal, in full-width digits or with other dots is a plain address here.
+ * @throws EgressRefused
+ */
+export function targetOf(address: string | URL, purpose: EgressPurpose, exemptions: Exemptions): URL {
+  const text = String(address);
+  const url = text.length <= LONGEST_URL ? URL.parse(text) : null;
+  if (!url) throw new EgressRefused('url', { message: 'The URL is not valid.' });
+  checkScheme(url, purpose, exemptions);
+  if (url.username !== '' || url.password !== '') {
+    throw new EgressRefused('url', { message: 'The URL must not contain a user name or password.' });
+  }
+  url.hash = '';
+  return url;
+}
+
+function checkScheme(url: URL, purpose: EgressPurpose, exemptions: Exemptions): void {
+  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
+  if (!isHttp || url.hostname === '') {
+    throw new EgressRefused('url', { message: 'The URL must be an http or https URL.' });
+  }
+  if (purpose === 'hook' && url.protocol !== 'https:' && !isExempt(url, exemptions)) {
+    throw new EgressRefused('url', { message: 'The URL must be an https URL.' });
+  }
+}
+
+export function isExempt(target: Pick<URL, 'protocol' | 'hostname' | 'port'>, exemptions: Exemptions): boolean {
+  return exemptions.has(`${hostOf(target.hostname)}:${portOf(target)}`);
+}
+
+/** The host as it is looked up: without the brackets of an IPv6 literal and the dot that ends an absolute name. */
+export function hostOf(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '').toLowerCase();
+}
+
+export function portOf({ protocol, port }: Pick<URL, 'protocol' | 'port'>): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}

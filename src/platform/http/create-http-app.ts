@@ -1,0 +1,134 @@
+import type { DynamicModule, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { Settings } from '../config/index.js';
+import { ValidationFailed } from '../errors/index.js';
+import { UploadSpool } from '../files/index.js';
+import { Draining } from '../lifecycle/index.js';
+import { type Logger, NestLogger } from '../telemetry/index.js';
+import { answerClientError } from './client-error.js';
+import { OpenApiDocument } from './docs/open-api-document.js';
+import { ErrorFilter, sendError } from './error-filter.js';
+import { checkValue, parseJsonBody } from './json-body.js';
+import { acceptMultipart } from './multipart-body.js';
+import { OpenRequests } from './open-requests.js';
+import { answerPreflight, requestIdOf, setCommonHeaders } from './response-headers.js';
+import { RequestValidation } from './validation.js';
+import { toWireError, unknownRoute } from './wire-error.js';
+
+const BODY_LIMIT = 10 * 1024 * 1024;
+/** As long as a request line can be: whether an id is too long is its schema's matter, not the router's. */
+const LONGEST_PARAMETER = 16 * 1024;
+/** Time for a whole request to arrive; a body fed byte by byte holds a connection no longer. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+export interface HttpAppOptions {
+  /** Lists the contexts; imports `HttpModule`. */
+  readonly rootModule: DynamicModule | Type;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  /**
+   * Hooks that run on every matched route before the body is read; what they throw is answered as any
+   * error. They never see an unknown route or a preflight: those are answered without a credential.
+   */
+  readonly onRequest?: (app: NestFastifyApplication) => readonly onRequestAsyncHookHandler[];
+}
+
+/**
+ * The HTTP application, ready for `init()` or `listen()`. Bodies are JSON of at most 10 MiB, every
+ * answer carries `x-request-id` and the CORS headers, every error has the interface's body.
+ */
+export async function createHttpApp({
+  rootModule,
+  settings,
+  logger,
+  onRequest,
+}: HttpAppOptions): Promise<NestFastifyApplication> {
+  const adapter = createAdapter();
+  // Runs before Nest's own hooks, so that what those answer carries the headers too.
+  adapter.setOnRequestHook(firstHook);
+  const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {
+    logger: new NestLogger(logger),
+    abortOnError: false,
+    bodyParser: false,
+  });
+  const fastify: FastifyInstance = adapter.getInstance();
+  app.useGlobalFilters(new ErrorFilter(logger));
+  app.useGlobalPipes(new RequestValidation());
+  acceptJsonAlone(fastify);
+  acceptMultipart(fastify, UploadSpool.of(settings));
+  app.get(OpenRequests).watch(fastify);
+  app.get(OpenApiDocument).describe(app);
+  for (const hook of onRequest?.(app) ?? []) fastify.addHook('onRequest', hook);
+  fastify.addHook('preValidation', checkUrl);
+  closeConnectionsWhile(app.get(Draining), fastify);
+  if (settings.logLevel === 'debug' || settings.logLevel === 'trace') logRequests(fastify, logger);
+  return app;
+}
+
+function createAdapter(): FastifyAdapter {
+  return new FastifyAdapter({
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    trustProxy: false,
+    // Requests on connections that are still open while the process drains are answered like any other.
+    return503OnClosing: false,
+    genReqId: requestIdOf,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      setCommonHeaders(reply, request.id);
+      sendError(reply, toWireError(error));
+    },
+    clientErrorHandler: answerClientError,
+    // Everything is done in hooks; the middleware layer would only cost time on each request.
+    skipMiddie: true,
+  });
+}
+
+function firstHook(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  setCommonHeaders(reply, request.id);
+  if (request.method === 'OPTIONS') answerPreflight(reply);
+  // Before credential and body: both must not decide whether a route exists.
+  else if (request.is404) sendError(reply, unknownRoute(request.method, request.url));
+  else done();
+}
+
+function acceptJsonAlone(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(body as Buffer));
+    } catch (error) {
+      done(error instanceof Error ? error : new ValidationFailed('body is not valid JSON'));
+    }
+  });
+}
+
+/** Text that the database cannot store comes through percent-encoding too. */
+function checkUrl(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  checkValue(request.params, 'params');
+  checkValue(request.query, 'querystring');
+  done();
+}
+
+/** A client that keeps its connection would otherwise go on sending to a process that is about to end. */
+function closeConnectionsWhile(draining: Draining, fastify: FastifyInstance): void {
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    if (draining.draining) void reply.header('connection', 'close');
+    done();
+  });
+}
+
+/** The route's pattern rather than the URL: a query may hold a credential. */
+function logRequests(fastify: FastifyInstance, logger: Logger): void {
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { statusCode: status, elapsedTime } = reply;
+    const route = request.routeOptions.url ?? null;
+    logger.debug(
+      { requestId: request.id, method: request.method, route, status, ms: Math.round(elapsedTime) },
+      'A request was answered',
+    );
+    done();
+  });
+}

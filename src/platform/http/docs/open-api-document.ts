@@ -1,0 +1,78 @@
+import { type INestApplication, Injectable } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { Settings } from '../../config/index.js';
+import { PUBLIC_OPERATION } from '../public-route.js';
+import { ERROR_SCHEMAS, errorAnswer } from './api-errors.js';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
+const BEARER = 'bearer';
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & { [PUBLIC_OPERATION]?: true };
+
+/** The OpenAPI 3.1 document, made of the routes' declarations when it is first asked for. */
+@Injectable()
+export class OpenApiDocument {
+  private app: INestApplication | undefined;
+  private text: string | undefined;
+
+  constructor(private readonly settings: Settings) {}
+
+  /** Tells which application to describe. */
+  describe(app: INestApplication): void {
+    this.app = app;
+  }
+
+  json(): string {
+    this.text ??= JSON.stringify(this.build());
+    return this.text;
+  }
+
+  private build(): OpenAPIObject {
+    if (!this.app) throw new Error('There is no application to describe');
+    const document = SwaggerModule.createDocument(this.app, this.frame(), { operationIdFactory: operationId });
+    for (const item of Object.values(document.paths)) {
+      for (const method of METHODS) {
+        const operation = item[method];
+        if (operation) finish(operation);
+      }
+    }
+    const schemas = { ...document.components?.schemas, ...ERROR_SCHEMAS } as NonNullable<
+      OpenAPIObject['components']
+    >['schemas'];
+    return { ...document, components: { ...document.components, schemas } };
+  }
+
+  private frame(): Omit<OpenAPIObject, 'paths'> {
+    return new DocumentBuilder()
+      .setOpenAPIVersion('3.1.0')
+      .setTitle('Agent service')
+      .setDescription(
+        'Hosts conversational AI agents. Requests carry `Authorization: Bearer <API key>`; ' +
+          '`x-scope` names the capability that an operation needs. Of the keys that one client address sends, 60 may ' +
+          'fail within a minute; further ones that fail are answered 429 with `Retry-After`, good ones as ever.',
+      )
+      .setVersion('1.0.0')
+      .addServer(this.settings.publicUrl ?? '/')
+      .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key of the organization.' }, BEARER)
+      .addSecurityRequirements(BEARER)
+      .build();
+  }
+}
+
+/** `ThreadsController.list` is `listThreads` unless its route says otherwise. */
+function operationId(controller: string, method: string): string {
+  return `${method}${controller.replace(/Controller$/, '')}`;
+}
+
+function finish(operation: Operation): void {
+  const isPublic = operation[PUBLIC_OPERATION] === true;
+  Reflect.deleteProperty(operation, PUBLIC_OPERATION);
+  if (isPublic) operation.security = [];
+  operation.responses = {
+    // What is answered before the route has its say: a failed credential, then a body that cannot be read.
+    ...(!isPublic && { 401: errorAnswer(401, 'Error'), 429: errorAnswer(429, 'Error') }),
+    ...(operation.requestBody && { 413: errorAnswer(413, 'Error'), 415: errorAnswer(415, 'Error') }),
+    ...operation.responses,
+    500: errorAnswer(500, 'InternalError'),
+  } as Operation['responses'];
+}

@@ -1,0 +1,59 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../errors/index.js';
+import { Logger } from '../telemetry/index.js';
+import { headersSetOn } from './response-headers.js';
+import { pathOf, toWireError, unknownRoute, type WireError } from './wire-error.js';
+
+/** The one place where an error becomes an answer; see `toWireError` for the bodies. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly logger: Logger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const wire = isUnmatched(error) ? unknownRoute(request.method, request.url) : toWireError(error);
+    this.report(error, wire, request);
+    sendError(reply, wire);
+  }
+
+  private report(error: unknown, { status }: WireError, request: FastifyRequest): void {
+    const fields = { requestId: request.id, method: request.method, route: request.routeOptions.url, status };
+    if (clientLeft(request)) this.logger.debug(fields, 'The client left before its request was read');
+    else if (status >= 500) this.logger.error({ ...fields, path: pathOf(request.url), err: error }, 'A request failed');
+    else if (error instanceof DomainError && (error.detail ?? error.cause) !== undefined) {
+      this.logger.debug({ ...fields, err: error }, 'A request was refused');
+    }
+  }
+}
+
+/** What Nest throws where no handler takes the request. */
+function isUnmatched(error: unknown): boolean {
+  return error instanceof NotFoundException && error.message.startsWith('Cannot ');
+}
+
+/** Answers with `wire`, however far the response has come. */
+export function sendError(reply: FastifyReply, wire: WireError): void {
+  const { raw } = reply;
+  if (raw.headersSent) {
+    // Part of another answer is out: only a broken connection tells the client that it is not whole.
+    raw.destroy();
+  } else if (reply.sent) {
+    // Hijacked before anything was written: Fastify no longer sends for it.
+    raw.writeHead(wire.status, {
+      ...headersSetOn(reply),
+      ...wire.headers,
+      'content-type': 'application/json; charset=utf-8',
+    });
+    raw.end(JSON.stringify(wire.body));
+  } else {
+    void reply.status(wire.status).headers(wire.headers).send(wire.body);
+  }
+}
+
+/** The request broke off on its way in, so whatever failed is nobody's fault and nobody reads the answer. */
+function clientLeft(request: FastifyRequest): boolean {
+  return request.raw.destroyed && !request.raw.complete;
+}

@@ -1,0 +1,22 @@
+import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { LifecycleModule } from '../lifecycle/index.js';
+import { DocsController } from './docs/docs.controller.js';
+import { OpenApiDocument } from './docs/open-api-document.js';
+import { HealthController } from './health.controller.js';
+import { DatabaseHealth, Health } from './health.js';
+import { OpenRequests } from './open-requests.js';
+import { EventStreams } from './sse.js';
+
+/**
+ * What every HTTP application of the service has: health, the OpenAPI document and its page, event streams.
+ * Needs `Settings`, `Clock` and `Logger` from global modules, and `DatabaseModule` where there is a database.
+ */
+@Global()
+@Module({
+  imports: [DiscoveryModule, LifecycleModule],
+  controllers: [HealthController, DocsController],
+  providers: [Health, DatabaseHealth, OpenApiDocument, OpenRequests, EventStreams],
+  exports: [EventStreams, Health],
+})
+export class HttpModule {}

@@ -1,0 +1,25 @@
+export { createHttpApp, type HttpAppOptions } from './create-http-app.js';
+export {
+  declareField,
+  type DtoClass,
+  type FieldDeclaration,
+  type FieldOptions,
+  IgnoredField,
+  IgnoreUnknownFields,
+  type Rule,
+} from './declared-field.js';
+export { ApiCauses, ApiErrors } from './docs/api-errors.js';
+export { OpenApiDocument } from './docs/open-api-document.js';
+export { ErrorFilter, sendError } from './error-filter.js';
+export * from './fields.js';
+export { Health, HealthCheck, NotReady, type Readiness } from './health.js';
+export { HttpModule } from './http.module.js';
+export { checkValue, isStorable, parseJsonBody } from './json-body.js';
+export { FileField, MultipartBody } from './multipart-body.js';
+export { UploadedFile } from './multipart-form.js';
+export { UuidParam } from './params.js';
+export { AddRouteConfig, isPublicRequest, isPublicRoute, PublicRoute } from './public-route.js';
+export * from './query-fields.js';
+export { EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
+export { RequestValidation, validated } from './validation.js';
+export { toWireError, type WireError } from './wire-error.js';

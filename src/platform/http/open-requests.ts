@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import { Draining, type ShutdownParticipant } from '../lifecycle/index.js';
+
+/** Counts the requests whose answer is not finished, streams among them: a stopping process waits for them. */
+@Injectable()
+export class OpenRequests implements ShutdownParticipant {
+  readonly name = 'requests';
+  private open = 0;
+  private waiting: (() => void)[] = [];
+
+  constructor(draining: Draining) {
+    draining.register(this);
+  }
+
+  get count(): number {
+    return this.open;
+  }
+
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (_request, reply, done) => {
+      this.open += 1;
+      // Comes once, whether the answer was finished, hijacked or broken off.
+      reply.raw.once('close', () => this.closed());
+      done();
+    });
+  }
+
+  idle(): Promise<void> {
+    if (this.open === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+    });
+  }
+
+  /** Whoever does a request's work ends it; the answer then follows by itself. */
+  abort(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private closed(): void {
+    this.open -= 1;
+    if (this.open > 0) return;
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}

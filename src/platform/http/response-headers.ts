@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { newId } from '../ids/index.js';
+
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+const KEPT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** The caller's `x-request-id` where it is at most 128 visible ASCII characters, else a new one. */
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
+  const given = request.headers[REQUEST_ID_HEADER];
+  return typeof given === 'string' && KEPT_REQUEST_ID.test(given) ? given : newId();
+}
+
+/** Any origin may read any answer, and none sends cookies: the credential is the `Authorization` header. */
+export const CORS_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, x-thread-id',
+};
+
+const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-methods': 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS',
+  'access-control-allow-headers': 'content-type, authorization, connection, cache-control, x-requested-with',
+};
+
+/** What every answer carries, whatever becomes of the request. */
+export function setCommonHeaders(reply: FastifyReply, requestId: string): void {
+  void reply.header(REQUEST_ID_HEADER, requestId).headers(CORS_HEADERS);
+}
+
+/** Browsers ask before they send the credential, so the answer needs none. */
+export function answerPreflight(reply: FastifyReply): void {
+  void reply.status(204).headers(PREFLIGHT_HEADERS).send();
+}
+
+/** The headers set so far, for an answer that Fastify does not send itself. */
+export function headersSetOn(reply: FastifyReply): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) headers[name] = typeof value === 'number' ? String(value) : value;
+  }
+  return headers;
+}

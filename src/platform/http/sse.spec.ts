@@ -1,0 +1,240 @@
+import { EventEmitter, once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Controller, Get, Global, Module, Res } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { FastifyReply } from 'fastify';
+import { Clock, SystemClock } from '../clock/index.js';
+import { readSettings, Settings } from '../config/index.js';
+import { createLogger, TelemetryModule } from '../telemetry/index.js';
+import { createHttpApp } from './create-http-app.js';
+import { HttpModule } from './http.module.js';
+import { OpenRequests } from './open-requests.js';
+import { type EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
+
+/** Repeating tasks run, and time passes, when a test says so. */
+class HandClock extends SystemClock {
+  readonly tasks: { readonly ms: number; readonly run: () => void }[] = [];
+  private passed = 0;
+
+  override now(): Date {
+    return new Date(this.passed);
+  }
+
+  override every(ms: number, run: () => void): () => void {
+    this.tasks.push({ ms, run });
+    return () => undefined;
+  }
+
+  advance(ms: number): void {
+    this.passed += ms;
+    for (const task of this.tasks) if (task.ms === ms) task.run();
+  }
+}
+
+const clock = new HandClock();
+const settings = readSettings({ LOG_LEVEL: 'silent' }, { role: 'all', demo: false });
+let newest: EventStream | undefined;
+
+@Controller('stream')
+class StreamController {
+  constructor(private readonly streams: EventStreams) {}
+
+  @Get()
+  open(@Res() reply: FastifyReply): void {
+    void reply.header('x-thread-id', 'thread-1');
+    newest = this.streams.open(reply);
+  }
+}
+
+@Global()
+@Module({
+  providers: [
+    { provide: Settings, useValue: settings },
+    { provide: Clock, useValue: clock },
+  ],
+  exports: [Settings, Clock],
+})
+class KernelModule {}
+
+const logger = createLogger(settings);
+
+@Module({
+  imports: [KernelModule, TelemetryModule.forRoot(settings, logger), HttpModule],
+  controllers: [StreamController],
+})
+class RootModule {}
+
+let app: NestFastifyApplication;
+
+beforeAll(async () => {
+  app = await createHttpApp({ rootModule: RootModule, settings, logger });
+  await app.listen(0, '127.0.0.1');
+});
+
+afterAll(async () => {
+  app.getHttpServer().closeAllConnections();
+  await app.close();
+});
+
+interface Reader {
+  readonly stream: EventStream;
+  readonly response: IncomingMessage;
+  readonly socket: Socket;
+  readonly ended: Promise<unknown>;
+  /** Resolves with everything read once it contains `text`. */
+  readonly until: (text: string) => Promise<string>;
+}
+
+async function open(): Promise<Reader> {
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const request = get({ host: '127.0.0.1', port, path: '/stream', agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const stream = newest;
+  if (!stream) throw new Error('No stream was opened');
+  let read = '';
+  const ended = once(response, 'end');
+  ended.catch(() => undefined);
+  const news = new EventEmitter();
+  response.on('data', (chunk: Buffer) => {
+    read += chunk.toString();
+    news.emit('more');
+  });
+  return {
+    stream,
+    response,
+    socket: response.socket,
+    ended,
+    until: async (text) => {
+      while (!read.includes(text)) await once(news, 'more');
+      return read;
+    },
+  };
+}
+
+const overAndDone = (stream: EventStream) =>
+  stream.closed.aborted
+    ? Promise.resolve()
+    : new Promise((resolve) => stream.closed.addEventListener('abort', resolve));
+
+describe('an event stream', () => {
+  it('answers at once, with its own headers and those set before', async () => {
+    const { response, stream } = await open();
+    expect(response.statusCode).toBe(200);
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+      'x-thread-id': 'thread-1',
+      'access-control-allow-origin': '*',
+      'x-request-id': expect.stringMatching(/./),
+    });
+    stream.end();
+  });
+
+  it('sends events with their ids, in order, and ends after the last', async () => {
+    const { stream, until, ended } = await open();
+    stream.send('{"a":1}', 1);
+    stream.send('two\nlines');
+    stream.send('{"a":3}', 3);
+    stream.end();
+    stream.send('too late');
+    const text = await until('{"a":3}\n\n');
+    expect(text).toBe('id: 1\ndata: {"a":1}\n\ndata: two\ndata: lines\n\nid: 3\ndata: {"a":3}\n\n');
+    await ended;
+    await overAndDone(stream);
+  });
+
+  it('sends the events of one turn of the event loop in one write', async () => {
+    const { stream, response, until } = await open();
+    // The HTTP parser hands on each chunk of the answer by itself: one write is one chunk.
+    let chunks = 0;
+    response.on('data', () => (chunks += 1));
+    for (let id = 1; id <= 100; id += 1) stream.send('{"delta":"x"}', id);
+    await until('id: 100\n');
+    expect(chunks).toBe(1);
+    stream.end();
+  });
+
+  it('says that it is over when the reader leaves', async () => {
+    const { stream, socket } = await open();
+    expect(stream.closed.aborted).toBe(false);
+    socket.destroy();
+    await overAndDone(stream);
+    stream.send('to nobody');
+    await stream.ready();
+  });
+
+  it('keeps a silent stream alive with a comment, with one timer for all streams', async () => {
+    const [first, second] = [await open(), await open()];
+    expect(clock.tasks.filter(({ ms }) => ms === 15_000)).toHaveLength(1);
+    const comments = Promise.all([first.until(':\n\n'), second.until(':\n\n')]);
+    clock.advance(15_000);
+    await comments;
+    first.stream.end();
+    second.stream.end();
+  });
+
+  it('cuts off a reader that leaves more than 256 KiB unread', async () => {
+    const { stream, response } = await open();
+    response.pause();
+    const event = 'x'.repeat(16 * 1024);
+    let most = 0;
+    while (!stream.closed.aborted) {
+      stream.send(event);
+      most = Math.max(most, stream.unread);
+      if (stream.unread > UNREAD_LIMIT) clock.advance(600);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(most).toBeGreaterThan(UNREAD_LIMIT);
+    expect(most).toBeLessThan(2 * UNREAD_LIMIT);
+  });
+
+  it('does not cut off a reader for one event larger than the limit', async () => {
+    const { stream, response, until } = await open();
+    // Not read for a moment, and more than the kernel's buffers hold.
+    response.pause();
+    stream.send('y'.repeat(16 * 1024 * 1024));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(stream.unread).toBeGreaterThan(UNREAD_LIMIT);
+    stream.send('after');
+    response.resume();
+    await until('after');
+    stream.end();
+  });
+
+  it('lets a sender wait for its reader, and gives the reader up that takes nothing any more', async () => {
+    const { stream, response } = await open();
+    const event = 'z'.repeat(64 * 1024);
+    for (let sent = 0; sent < 200; sent += 1) {
+      stream.send(event);
+      await stream.ready();
+    }
+    expect(stream.closed.aborted).toBe(false);
+    response.pause();
+    const filling = (async () => {
+      while (!stream.closed.aborted) {
+        stream.send(event);
+        await stream.ready();
+      }
+    })();
+    while (!stream.closed.aborted) {
+      clock.advance(15_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await filling;
+    expect(stream.unread).toBeLessThan(UNREAD_LIMIT);
+  });
+
+  it('is counted while it is open', async () => {
+    const streams = app.get(EventStreams);
+    const requests = app.get(OpenRequests);
+    await requests.idle();
+    const reader = await open();
+    expect([streams.count, requests.count]).toEqual([1, 1]);
+    reader.stream.end();
+    await requests.idle();
+    expect([streams.count, requests.count]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,146 @@
+import { HttpException } from '@nestjs/common';
+import { DomainError, type ErrorKind, ValidationFailed } from '../errors/index.js';
+
+/** An error as the client gets it. */
+export interface WireError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const STATUS: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  gone: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  unprocessable: 422,
+  rate_limited: 429,
+  bad_gateway: 502,
+  unavailable: 503,
+  gateway_timeout: 504,
+  internal: 500,
+};
+
+/** The wire field `error` by status; what the framework can answer besides is here too. */
+const STATUS_CLASS: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  406: 'not_acceptable',
+  408: 'request_timeout',
+  409: 'conflict',
+  410: 'gone',
+  412: 'precondition_failed',
+  413: 'payload_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  422: 'unprocessable_entity',
+  429: 'too_many_requests',
+  431: 'request_header_fields_too_large',
+  500: 'Internal Server Error',
+  501: 'not_implemented',
+  502: 'bad_gateway',
+  503: 'service_unavailable',
+  504: 'gateway_timeout',
+};
+
+/** Longest wait that a client is told, in seconds. */
+const LONGEST_RETRY_AFTER = 3_600;
+
+/** The framework's messages, where they say less than we can or repeat what the client sent. */
+const FRAMEWORK_MESSAGES: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: 'The path is not valid: its percent-encoding does not decode to UTF-8.',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type of the body is not supported here; send application/json.',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The request body is larger than this route accepts.',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as its Content-Length says.',
+};
+
+const VALIDATION_CODE = 'FST_ERR_VALIDATION';
+
+/** What is answered to any error that a handler, guard, hook, pipe or the framework throws. */
+export function toWireError(error: unknown): WireError {
+  if (error instanceof DomainError) return fromDomain(error);
+  const fault = frameworkFault(error) ?? (error instanceof HttpException ? frameworkFault(error.cause) : undefined);
+  if (fault) return fromFramework(fault);
+  if (error instanceof HttpException) return fromHttpException(error);
+  return internalError();
+}
+
+/** The wire field `error` of a status, such as `payload_too_large`. */
+export function statusClass(status: number): string {
+  return STATUS_CLASS[status] ?? (status >= 500 ? 'server_error' : 'bad_request');
+}
+
+/** The general body. */
+export function generalError(status: number, message: string, code?: string): WireError {
+  return {
+    status,
+    headers: {},
+    body: { statusCode: status, ...(code && { code }), error: statusClass(status), message },
+  };
+}
+
+export function unknownRoute(method: string, url: string): WireError {
+  return generalError(404, `There is no route ${method} ${pathOf(url)}.`);
+}
+
+/** The path alone: a query may hold a credential. Cut, because clients can make it as long as they like. */
+export function pathOf(url: string): string {
+  const path = url.split('?', 1)[0] ?? '';
+  return path.length > 200 ? `${path.slice(0, 200)}...` : path;
+}
+
+function fromDomain(error: DomainError): WireError {
+  const status = STATUS[error.kind];
+  const cause = error.error ?? statusClass(status);
+  const { retryAfterSeconds: wait } = error;
+  return {
+    status,
+    headers:
+      wait === undefined ? {} : { 'retry-after': String(Math.min(Math.max(Math.ceil(wait), 1), LONGEST_RETRY_AFTER)) },
+    body: error.bare
+      ? { error: cause, message: error.message, ...error.extra }
+      : {
+          statusCode: status,
+          ...(error.code !== undefined && { code: error.code }),
+          error: cause,
+          message: error.message,
+          ...error.extra,
+        },
+  };
+}
+
+interface FrameworkFault extends Error {
+  readonly code: string;
+  readonly statusCode: number;
+}
+
+/** A Fastify error that blames the request; anything else with a `statusCode` may be an upstream's answer. */
+function frameworkFault(error: unknown): FrameworkFault | undefined {
+  if (!(error instanceof Error) || error.name !== 'FastifyError') return undefined;
+  const { code, statusCode } = error as Partial<FrameworkFault>;
+  const blamesRequest = code !== undefined && statusCode !== undefined && statusCode >= 400 && statusCode < 500;
+  return blamesRequest ? (error as FrameworkFault) : undefined;
+}
+
+function fromFramework({ code, statusCode, message }: FrameworkFault): WireError {
+  return generalError(statusCode, FRAMEWORK_MESSAGES[code] ?? message, statusCode === 400 ? VALIDATION_CODE : code);
+}
+
+function fromHttpException(error: HttpException): WireError {
+  const status = error.getStatus();
+  if (status === 500) return internalError();
+  if (status === 400) return fromDomain(new ValidationFailed(error.message));
+  return generalError(status, error.message);
+}
+
+function internalError(): WireError {
+  const message = 'The request could not be completed. Its x-request-id leads to the cause in the service log.';
+  return { status: 500, headers: {}, body: { statusCode: 500, error: statusClass(500), message } };
+}

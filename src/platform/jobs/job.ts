@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+
+export interface RetryPolicy {
+  /** Runs in all, the first included; after the last one the job is dead. */
+  readonly attempts: number;
+  /** Pause before the second run; doubles before each further one. */
+  readonly backoffSeconds: number;
+}
+
+/** When a job starts by itself: one run at a time in the whole installation, however many replicas there are. */
+export type Schedule<Payload> = { readonly payload: Payload } & (
+  | { readonly everyMinutes: number }
+  /** Five fields, in UTC. */
+  | { readonly cron: string }
+);
+
+export interface JobOptions<Payload> {
+  /** `<context>.<verb or noun>`, unique in the service; rows in the database carry it. */
+  readonly name: string;
+  /** What the job is told: ids and plain JSON values, never a secret. */
+  readonly payload: z.ZodType<Payload>;
+  readonly retry?: RetryPolicy;
+  readonly schedule?: Schedule<NoInfer<Payload>>;
+  /**
+   * Most runs of this job at once in one process. Gives the job a queue of its own, so that neither it nor the
+   * others wait for each other; jobs without it share one queue.
+   */
+  readonly concurrency?: number;
+}
+
+export interface JobDefinition<Payload> extends JobOptions<Payload> {
+  readonly retry: RetryPolicy;
+}
+
+const DEFAULT_RETRY: RetryPolicy = { attempts: 5, backoffSeconds: 5 };
+
+/** Declares a job. It becomes known by `JobsModule.define` and runs by its one `JobHandler`. */
+export function defineJob<Payload>(options: JobOptions<Payload>): JobDefinition<Payload> {
+  return { ...options, retry: options.retry ?? DEFAULT_RETRY };
+}
+
+export interface JobContext {
+  /** Aborted when the process stops and the job had its time; the run is then repeated and counts as no attempt. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/**
+ * Runs the jobs of one definition. Any provider of the application that extends this is found by itself.
+ *
+ * A handler may run twice for one job: a process can die, or lose touch with the queue, after the work is done and
+ * before that is recorded. So it must find what is done already (a unique key, a compare-and-set, a state it reads
+ * first) and leave it alone. It may also run later than asked for, and beside another job of the same definition.
+ * Throwing means "try again": after the definition's last attempt the job is dead and its last error is kept.
+ */
+export abstract class JobHandler<Payload> {
+  abstract readonly job: JobDefinition<Payload>;
+  abstract run(payload: Payload, context: JobContext): Promise<void>;
+}

@@ -1,0 +1,26 @@
+import { type ContextSchema, migration } from '../database/index.js';
+
+export const jobsSchema: ContextSchema = {
+  entities: [],
+  migrations: [
+    migration('2026112100_platform_outbox', [
+      `create table outbox (
+        id uuid primary key,
+        name text not null,
+        payload jsonb not null,
+        dedupe_key text,
+        state text not null default 'pending' check (state in ('pending', 'handed_over', 'dead')),
+        attempts integer not null default 0,
+        created_at timestamptz not null,
+        available_at timestamptz not null,
+        started_at timestamptz,
+        died_at timestamptz,
+        last_error text
+      )`,
+      `create index outbox_due on outbox (available_at) where state <> 'dead'`,
+      `create index outbox_dead on outbox (died_at) where state = 'dead'`,
+      `create unique index outbox_waiting_once on outbox (name, dedupe_key)
+        where dedupe_key is not null and started_at is null`,
+    ]),
+  ],
+};

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../clock/index.js';
+import { Database } from '../database/index.js';
+import { CLAIM_LEASE_MS, DEAD_KEPT_MS, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './tunables.js';
+
+export interface OutboxRow {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface StartedRow {
+  readonly name: string;
+  readonly payload: unknown;
+  /** This run's number, from 1. */
+  readonly attempt: number;
+}
+
+/** Long enough for a stack's first frames, short enough for a table. */
+const MAX_ERROR_CHARACTERS = 4_000;
+
+/** The transitions of an outbox row, each one statement: no transaction stays open while a queue is waited for. */
+@Injectable()
+export class OutboxStore {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Takes due rows of jobs that this build knows, each for one caller, until their lease ends. */
+  claim(names: readonly string[]): Promise<OutboxRow[]> {
+    return this.database.query<OutboxRow>(
+      `update outbox set available_at = $2::timestamptz
+        where id in (
+          select id from outbox
+           where state <> 'dead' and available_at <= $1::timestamptz and name = any($3::text[])
+           order by available_at limit ${String(RELAY_BATCH)} for update skip locked)
+        returning id::text as id, name`,
+      [this.at(), this.at(CLAIM_LEASE_MS), textArray(names)],
+    );
+  }
+
+  /** The queue has accepted the rows. One whose job is done already is gone, and stays so. */
+  async handedOver(ids: readonly string[]): Promise<void> {
+    await this.database.query(
+      `update outbox set state = 'handed_over', available_at = $2::timestamptz
+        where id = any($1::text[]::uuid[]) and state <> 'dead'`,
+      [textArray(ids), this.at(RECHECK_MS)],
+    );
+  }
+
+  /**
+   * Counts the attempt before it is made, so that a job which ends its process every time comes to an end as well.
+   * The worker can be here before `handedOver` is.
+   * @returns undefined when the row is gone or dead: the job is done, and was handed over twice
+   */
+  async start(id: string): Promise<StartedRow | undefined> {
+    const [row] = await this.database.query<{ name: string; payload: string; attempt: number }>(
+      `update outbox
+          set state = 'handed_over', attempts = attempts + 1,
+              started_at = coalesce(started_at, $2::timestamptz), available_at = $3::timestamptz
+        where id = $1::uuid and state <> 'dead'
+        returning name, payload::text as payload, attempts as attempt`,
+      [id, this.at(), this.at(RECHECK_MS)],
+    );
+    return row && { name: row.name, attempt: row.attempt, payload: JSON.parse(row.payload) as unknown };
+  }
+
+  async complete(id: string): Promise<void> {
+    await this.database.query('delete from outbox where id = $1::uuid', [id]);
+  }
+
+  /** Notes what went wrong; `dead` ends the job. */
+  async fail(id: string, error: string, dead: boolean): Promise<void> {
+    await this.database.query(
+      `update outbox
+          set last_error = $2, state = case when $3 then 'dead' else state end,
+              died_at = case when $3 then $4::timestamptz end
+        where id = $1::uuid and state <> 'dead'`,
+      [id, error.slice(0, MAX_ERROR_CHARACTERS).replaceAll('\0', ''), dead, this.at()],
+    );
+  }
+
+  /** The run was cut short by its process's own end: it counts as none. */
+  async giveBack(id: string): Promise<void> {
+    await this.database.query('update outbox set attempts = greatest(attempts - 1, 0) where id = $1::uuid', [id]);
+  }
+
+  /** Removes a batch of rows that have been dead for long; answers how many. */
+  async purgeDead(): Promise<number> {
+    const rows = await this.database.query(
+      `delete from outbox where id in (
+         select id from outbox where state = 'dead' and died_at < $1::timestamptz
+          limit ${String(PURGE_BATCH)} for update skip locked)
+       returning id`,
+      [this.at(-DEAD_KEPT_MS)],
+    );
+    return rows.length;
+  }
+
+  private at(offsetMs = 0): string {
+    return new Date(this.clock.now().getTime() + offsetMs).toISOString();
+  }
+}
+
+/** An array as PostgreSQL text: the embedded and the server driver encode a JavaScript array differently. */
+function textArray(values: readonly string[]): string {
+  return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}

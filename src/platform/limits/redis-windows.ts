@@ -1,0 +1,42 @@
+import type { Redis } from 'ioredis';
+import { type WindowRecord, windowRecord, type WindowStorage } from './window-storage.js';
+
+/**
+ * One step inside Redis, so that no two processes read the same count. A refused request is not counted.
+ * A key without an expiry (-1) would lock its bucket out for ever, whoever made it; it gets one.
+ * Answers the hits with the present one, and the milliseconds that the window has left.
+ */
+const HIT = `
+local hits = tonumber(redis.call('GET', KEYS[1]) or '0')
+local rest = redis.call('PTTL', KEYS[1])
+local counts = ARGV[3] == 'hit' and hits < tonumber(ARGV[2])
+if counts then redis.call('INCR', KEYS[1]) end
+if rest < 0 then
+  rest = tonumber(ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], rest)
+end
+return { hits + 1, rest }`;
+
+/** Windows shared by all processes. Rejects while Redis cannot be reached. */
+export class RedisWindows implements WindowStorage {
+  constructor(
+    private readonly redis: Redis,
+    private readonly prefix = 'limit:',
+  ) {}
+
+  increment(key: string, ttl: number, limit: number): Promise<WindowRecord> {
+    return this.run(key, ttl, limit, 'hit');
+  }
+
+  read(key: string, ttl: number, limit: number): Promise<WindowRecord> {
+    return this.run(key, ttl, limit, 'read');
+  }
+
+  private async run(key: string, ttl: number, limit: number, action: 'hit' | 'read'): Promise<WindowRecord> {
+    const [hits, rest] = (await this.redis.eval(HIT, 1, `${this.prefix}${key}`, ttl, limit, action)) as [
+      number,
+      number,
+    ];
+    return windowRecord(hits, limit, rest);
+  }
+}

@@ -1,0 +1,14 @@
+import { migrate } from '../database/index.js';
+import { type OperatorCommand, type OperatorKernel, readArguments } from './operator-command.js';
+
+/** Brings the tables up to date; answers the names of the steps that ran. */
+export function migrateCommand({ open }: OperatorKernel): OperatorCommand {
+  return {
+    name: 'migrate',
+    usage: 'migrate',
+    run: async (args) => {
+      readArguments(args, { options: [] });
+      return { migrations: await migrate(open) };
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { SystemClock } from '../clock/index.js';
+import { readSettings } from '../config/index.js';
+import { openDatabase, type OpenDatabase } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
+import { operatorAddress } from './operator-address.js';
+import { askService } from './operator-client.js';
+import type { OperatorCommand } from './operator-command.js';
+import { runOperatorLine } from './operator-line.js';
+import { OperatorServer } from './operator-server.js';
+
+let root: string;
+let dataDir: string;
+const running: OperatorServer[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'operator-'));
+  dataDir = join(root, 'data');
+  await mkdir(dataDir);
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.close()));
+  await rm(root, { recursive: true });
+});
+
+const commands: OperatorCommand[] = [
+  { name: 'echo', usage: 'echo', run: async (args) => ({ args }) },
+  { name: 'refuse', usage: 'refuse', run: () => Promise.reject(new DomainError('conflict', 'It is taken.\nAnd more.')) },
+];
+
+async function serve(folder: string, known = commands): Promise<OperatorServer> {
+  const server = new OperatorServer(folder, known);
+  await server.start();
+  running.push(server);
+  return server;
+}
+
+describe('the operator socket', () => {
+  it('answers a command with its result, and a failure in one line', async () => {
+    await serve(dataDir);
+    expect(await askService(dataDir, ['echo', 'a b', 'ü'])).toEqual({ ok: true, result: { args: ['a b', 'ü'] } });
+    expect(await askService(dataDir, ['refuse'])).toEqual({ ok: false, usage: false, message: 'It is taken.' });
+    expect(await askService(dataDir, ['nonsense'])).toMatchObject({ ok: false, usage: true });
+  });
+
+  it('is open to the user of the service alone', async () => {
+    await serve(dataDir);
+    const { path } = operatorAddress(dataDir);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(path.startsWith(dataDir)).toBe(true);
+  });
+
+  it('is found where the data folder has a long path', async () => {
+    const long = join(dataDir, 'x'.repeat(120));
+    await mkdir(long);
+    await serve(long);
+    const { path, privateFolder } = operatorAddress(long);
+    expect(Buffer.byteLength(path)).toBeLessThanOrEqual(100);
+    expect((await stat(privateFolder!)).mode & 0o777).toBe(0o700);
+    expect(await askService(long, ['echo'])).toMatchObject({ ok: true });
+    expect(await askService(`${long}-other`, ['echo'])).toBeUndefined();
+  });
+
+  it('counts as silent without a service, and after one was killed, and the next service takes its place', async () => {
+    expect(await askService(dataDir, ['echo'])).toBeUndefined();
+    const { path } = operatorAddress(dataDir);
+    const killed = spawn(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`]);
+    await once(killed.stdout, 'data');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    expect((await stat(path)).isSocket()).toBe(true);
+    expect(await askService(dataDir, ['echo'])).toBeUndefined();
+    await serve(dataDir);
+    expect(await askService(dataDir, ['echo'])).toMatchObject({ ok: true });
+  });
+
+  it('answers a request that is not one, and outlives a caller who leaves', async () => {
+    await serve(dataDir);
+    const rude = createConnection(operatorAddress(dataDir).path);
+    rude.end('not json\n');
+    const [answer] = (await once(rude, 'data')) as [Buffer];
+    expect(JSON.parse(answer.toString())).toMatchObject({ ok: false, usage: true });
+    const gone = createConnection(operatorAddress(dataDir).path);
+    await once(gone, 'connect');
+    gone.destroy();
+    expect(await askService(dataDir, ['echo'])).toMatchObject({ ok: true });
+  });
+
+  it('lets a command end before it closes, and does not wait for a caller who never ends a line', async () => {
+    const begun = Promise.withResolvers<undefined>();
+    const finish = Promise.withResolvers<object>();
+    const run = (): Promise<object> => {
+      begun.resolve(undefined);
+      return finish.promise;
+    };
+    const server = await serve(dataDir, [{ name: 'wait', usage: 'wait', run }]);
+    const silent = createConnection(operatorAddress(dataDir).path);
+    await once(silent, 'connect');
+    silent.write('{"line":');
+    const answer = askService(dataDir, ['wait']);
+    await begun.promise;
+    const closed = server.close();
+    finish.resolve({ done: true });
+    expect(await answer).toEqual({ ok: true, result: { done: true } });
+    await closed;
+    silent.destroy();
+    expect(await askService(dataDir, ['echo'])).toBeUndefined();
+  });
+});
+
+describe('an operator line in embedded mode', () => {
+  const line = (here: readonly OperatorCommand[]) =>
+    runOperatorLine(
+      {
+        settings: readSettings({ DATA_DIR: dataDir }, { role: 'all', demo: false }),
+        schemas: [],
+        clock: new SystemClock(),
+        commands: () => here,
+      },
+      ['echo'],
+    );
+  const inPlace: OperatorCommand[] = [{ name: 'echo', usage: 'echo', run: async () => ({ in: 'this process' }) }];
+
+  it('is run by the service where one listens', async () => {
+    await serve(dataDir);
+    expect(await line(inPlace)).toEqual({ ok: true, result: { args: [] } });
+  });
+
+  it('is run in place where no service has the folder, which is free again afterwards', async () => {
+    expect(await line(inPlace)).toEqual({ ok: true, result: { in: 'this process' } });
+    expect(await line(inPlace)).toMatchObject({ ok: true });
+  });
+
+  it('waits for a service that has the folder and is still starting', async () => {
+    const open: OpenDatabase = await openDatabase(readSettings({ DATA_DIR: dataDir }, { role: 'all', demo: false }), []);
+    const answer = line(inPlace);
+    await serve(dataDir);
+    expect(await answer).toEqual({ ok: true, result: { args: [] } });
+    await open.close();
+  });
+});

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
+import { checkAddress, operatorAddress, prepareAddress } from './operator-address.js';
+import { type OperatorCommand, runCommand, UsageError } from './operator-command.js';
+import { answerOf, operatorRequest, receiveLine, sendLine } from './operator-protocol.js';
+
+/**
+ * Runs operator commands inside an embedded service, which alone may use its data folder, for a command
+ * line that comes by a local socket only the service's user can open. Start it while holding the folder.
+ */
+export class OperatorServer {
+  private readonly logger = new Logger(OperatorServer.name);
+  private readonly connections = new Set<Promise<void>>();
+  /** Connected, and no command understood yet. */
+  private readonly silent = new Set<Socket>();
+  private server: Server | undefined;
+
+  constructor(
+    private readonly dataDir: string,
+    private readonly commands: readonly OperatorCommand[],
+  ) {}
+
+  async start(): Promise<void> {
+    const address = operatorAddress(this.dataDir);
+    prepareAddress(address);
+    checkAddress(address);
+    // Whoever holds the data folder is the only service on it, so a socket that is there is a dead one's.
+    rmSync(address.path, { force: true });
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      this.accept(socket);
+    });
+    // The socket is made before `listen` returns; made open and closed afterwards, it would be open for a moment.
+    const umask = process.umask(0o177);
+    try {
+      server.listen(address.path);
+    } finally {
+      process.umask(umask);
+    }
+    await once(server, 'listening');
+    chmodSync(address.path, 0o600);
+    this.server = server;
+  }
+
+  /** Takes no more commands and waits for those under way: they need the database. */
+  async close(): Promise<void> {
+    const { server } = this;
+    if (!server) return;
+    this.server = undefined;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of this.silent) socket.destroy();
+    await Promise.all(this.connections);
+    await closed;
+  }
+
+  private accept(socket: Socket): void {
+    this.silent.add(socket);
+    const connection = this.serve(socket).finally(() => {
+      this.silent.delete(socket);
+      this.connections.delete(connection);
+    });
+    this.connections.add(connection);
+  }
+
+  /** Never rejects. What is answered is not logged: it may hold a new key. */
+  private async serve(socket: Socket): Promise<void> {
+    socket.on('error', (error) => this.logger.debug(`The operator's connection broke: ${error.message}`));
+    try {
+      const line = await receiveLine(socket);
+      this.silent.delete(socket);
+      if (line !== undefined) sendLine(socket, await answerOf(this.run(line)));
+      socket.end();
+    } catch (error) {
+      this.logger.debug(`An operator's request could not be read: ${String(error)}`);
+      socket.destroy();
+    }
+  }
+
+  private async run(text: string): Promise<object> {
+    const request = operatorRequest.safeParse(parseJson(text));
+    if (!request.success) throw new UsageError('a request is one line of JSON: {"line": [words]}');
+    return runCommand(this.commands, request.data.line);
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

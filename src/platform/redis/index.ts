@@ -1,0 +1,1 @@
+export { connectRedis, REDIS, RedisModule } from './redis.module.js';

@@ -1,0 +1,82 @@
+import { type DynamicModule, Global, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import type { Settings } from '../config/index.js';
+import { HealthCheck } from '../http/index.js';
+import { Logger } from '../telemetry/index.js';
+
+/** Injection token of the connection to Redis, null where `REDIS_URL` is not set. */
+export const REDIS = Symbol('REDIS');
+
+/** Longer than Redis ever takes in the same network; whoever asks has an answer of its own for when it is down. */
+const COMMAND_MS = 500;
+const LONGEST_RETRY_MS = 2_000;
+
+/**
+ * A connection whose commands fail at once while Redis is away, and which comes back by itself. Not for
+ * blocking commands.
+ */
+export function connectRedis(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_MS,
+    connectTimeout: LONGEST_RETRY_MS,
+    retryStrategy: (attempt) => Math.min(attempt * 100, LONGEST_RETRY_MS),
+  });
+  let down = false;
+  redis.on('error', (error: Error) => {
+    // One line an outage: the client reports each of its attempts.
+    if (!down) logger.warn({ err: error }, 'Redis cannot be reached');
+    down = true;
+  });
+  redis.on('ready', () => {
+    if (down) logger.info({}, 'Redis can be reached again');
+    down = false;
+  });
+  return redis;
+}
+
+@Injectable()
+class RedisHealth extends HealthCheck {
+  readonly name = 'redis';
+
+  constructor(@Inject(REDIS) private readonly redis: Redis) {
+    super();
+  }
+
+  async check(): Promise<void> {
+    await this.redis.ping();
+  }
+}
+
+@Injectable()
+class RedisCloser implements OnApplicationShutdown {
+  constructor(@Inject(REDIS) private readonly redis: Redis) {}
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
+}
+
+@Global()
+@Module({})
+export class RedisModule {
+  static forRoot(settings: Settings): DynamicModule {
+    const { redisUrl } = settings;
+    if (redisUrl === undefined) {
+      return { module: RedisModule, providers: [{ provide: REDIS, useValue: null }], exports: [REDIS] };
+    }
+    const connection = {
+      provide: REDIS,
+      inject: [Logger],
+      useFactory: async (logger: Logger): Promise<Redis> => {
+        const redis = connectRedis(redisUrl, logger);
+        // The start does not wait for a Redis that is down: everything works without, less exactly.
+        await redis.connect().catch(() => undefined);
+        return redis;
+      },
+    };
+    return { module: RedisModule, providers: [connection, RedisHealth, RedisCloser], exports: [REDIS] };
+  }
+}

@@ -1,0 +1,90 @@
+import type { RunLogEntry, RunLogWriter } from './run-log.js';
+
+/** The log of one run in this process's memory. */
+export class MemoryLog implements RunLogWriter {
+  bytes = 0;
+  private readonly entries: RunLogEntry[] = [];
+  private readonly waiting = new Set<() => void>();
+  private state: 'open' | 'ended' | 'sealed' = 'open';
+  private failure: Error | undefined;
+
+  constructor(private readonly onEnd: () => void = () => undefined) {}
+
+  /** How many entries there are, which is the number of the last one. */
+  get length(): number {
+    return this.entries.length;
+  }
+
+  get ended(): boolean {
+    return this.state !== 'open';
+  }
+
+  /** @returns null when the log was sealed and takes no more */
+  append(tag: string, data: string): RunLogEntry | null {
+    if (this.state === 'sealed') return null;
+    if (this.state === 'ended') throw new Error('The log of this run has ended');
+    const entry = { number: this.entries.length + 1, tag, data };
+    this.entries.push(entry);
+    this.bytes += data.length;
+    this.wake();
+    return entry;
+  }
+
+  end(): void {
+    this.finish('ended');
+  }
+
+  /** @returns the last entry, null when the log had ended before */
+  seal(tag: string, data: string): RunLogEntry | null {
+    if (this.ended) return null;
+    const entry = this.append(tag, data);
+    this.finish('sealed');
+    return entry;
+  }
+
+  /** Readers get what there is and then this error: it is not known how the log goes on. */
+  fail(error: Error): void {
+    this.failure ??= error;
+    this.wake();
+  }
+
+  async *read(after: number, signal: AbortSignal): AsyncGenerator<readonly RunLogEntry[]> {
+    let cursor = after;
+    while (!signal.aborted) {
+      if (cursor < this.entries.length) {
+        const batch = this.entries.slice(cursor);
+        cursor += batch.length;
+        yield batch;
+      } else if (this.ended) {
+        return;
+      } else if (this.failure) {
+        throw this.failure;
+      } else {
+        await this.change(signal);
+      }
+    }
+  }
+
+  private finish(state: 'ended' | 'sealed'): void {
+    if (this.ended) return;
+    this.state = state;
+    this.wake();
+    this.onEnd();
+  }
+
+  private change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  private wake(): void {
+    if (this.waiting.size > 0) for (const wake of [...this.waiting]) wake();
+  }
+}

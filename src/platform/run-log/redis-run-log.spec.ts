@@ -1,0 +1,319 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { CuttableProxy } from '../../../test/support/cuttable-proxy.js';
+import { ManualClock } from '../../../test/support/manual-clock.js';
+import { collect, eventually, ON_REDIS, REDIS_URL } from '../../../test/support/run-logs.js';
+import { newId } from '../ids/index.js';
+import { connectRedis } from '../redis/index.js';
+import { createLogger } from '../telemetry/index.js';
+import { RedisRunLog } from './redis-run-log.js';
+import { RunLogUnavailable } from './run-log.errors.js';
+import type { RunLogEntry } from './run-log.js';
+import { BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './tunables.js';
+
+const withRedis = ON_REDIS ? describe : describe.skip;
+const silent = createLogger({ logLevel: 'silent' });
+const prefix = `test-${newId()}`;
+const key = (runId: string): string => `${prefix}:run-log:${runId}`;
+const { signal } = new AbortController();
+
+/** A reader that keeps what it got, however its log ends. */
+class Reader {
+  readonly entries: RunLogEntry[] = [];
+  readonly ended: Promise<unknown>;
+  private readonly gone = new AbortController();
+
+  constructor(log: RedisRunLog, runId: string, after = 0) {
+    this.ended = this.run(log, runId, after).catch((error: unknown) => error);
+  }
+
+  get numbers(): number[] {
+    return this.entries.map(({ number }) => number);
+  }
+
+  has(number: number): Promise<void> {
+    return eventually(() => this.entries.length >= number);
+  }
+
+  leave(): void {
+    this.gone.abort();
+  }
+
+  private async run(log: RedisRunLog, runId: string, after: number): Promise<'end' | 'gone'> {
+    const batches = await log.read(runId, after, this.gone.signal);
+    if (!batches) return 'gone';
+    for await (const batch of batches) this.entries.push(...batch);
+    return 'end';
+  }
+}
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+
+withRedis('the run log in Redis', () => {
+  let redis: Redis;
+  let proxy: CuttableProxy;
+  let clock: ManualClock;
+  /** Two processes, one that runs the turns and one that reads them, on a network that tests can break. */
+  let writing: RedisRunLog;
+  let reading: RedisRunLog;
+  let through: Redis;
+
+  const lengthOf = (runId: string): Promise<number> => redis.xlen(key(runId));
+
+  function write(runId: string, count: number): { append(count: number): void; end(): void } {
+    const writer = writing.open(runId);
+    let last = 0;
+    const append = (more: number): void => {
+      for (let index = 0; index < more; index += 1) writer.append('t', String((last += 1)));
+    };
+    append(count);
+    return { append, end: () => writer.end() };
+  }
+
+  beforeAll(async () => {
+    redis = connectRedis(REDIS_URL, silent);
+    await redis.connect();
+  });
+
+  beforeEach(async () => {
+    const { hostname, port, pathname } = new URL(REDIS_URL);
+    proxy = await CuttableProxy.start({ host: hostname, port: Number(port || 6379) });
+    clock = new ManualClock();
+    through = connectRedis(`redis://127.0.0.1:${proxy.port}${pathname}`, silent);
+    writing = await RedisRunLog.connect(through, { prefix, clock, logger: silent });
+    reading = await RedisRunLog.connect(through, { prefix, clock, logger: silent });
+  });
+
+  afterEach(async () => {
+    await Promise.all([writing.close(), reading.close()]);
+    through.disconnect();
+    await proxy.close();
+  });
+
+  afterAll(async () => {
+    const keys = await redis.keys(`${prefix}*`);
+    if (keys.length > 0) await redis.del(keys);
+    redis.disconnect();
+  });
+
+  /** The network is back, and both processes have found out. */
+  async function reconnected(): Promise<void> {
+    proxy.restore();
+    await eventually(async () => {
+      const runId = newId();
+      writing.open(runId).end();
+      return (await new Reader(reading, runId).ended) === 'end';
+    });
+  }
+
+  it('serves any number of readers over the connections that a process has anyway', async () => {
+    const before = proxy.connections;
+    const runs = upTo(20).map(() => newId());
+    const writers = runs.map((runId) => write(runId, 1));
+    await eventually(async () => (await lengthOf(runs[19]!)) === 1);
+    const readers = runs.flatMap((runId) => upTo(5).map(() => new Reader(reading, runId)));
+    await Promise.all(readers.map((reader) => reader.has(1)));
+    for (const writer of writers) {
+      writer.append(1);
+      writer.end();
+    }
+
+    for (const reader of readers) expect(await reader.ended).toBe('end');
+    expect(readers.every(({ entries }) => entries.length === 2)).toBe(true);
+    expect(proxy.connections).toBe(before);
+  });
+
+  it('asks for no news once the last reader of a run has left', async () => {
+    const runId = newId();
+    write(runId, 1);
+    await eventually(async () => (await lengthOf(runId)) === 1);
+    const readers = upTo(3).map(() => new Reader(reading, runId));
+    await Promise.all(readers.map((reader) => reader.has(1)));
+    expect(await redis.pubsub('NUMSUB', key(runId))).toEqual([key(runId), 1]);
+    for (const reader of readers) reader.leave();
+
+    await eventually(async () => (await redis.pubsub('NUMSUB', key(runId)))[1] === 0);
+    const again = new Reader(reading, runId);
+    await again.has(1);
+    again.leave();
+    expect(await again.ended).toBe('end');
+  });
+
+  it('finds a run that is asked for just before its first event', async () => {
+    const runId = newId();
+    const reader = new Reader(reading, runId);
+    await eventually(async () => (await redis.pubsub('NUMSUB', key(runId)))[1] === 1);
+    write(runId, 3).end();
+
+    expect(await reader.ended).toBe('end');
+    expect(reader.numbers).toEqual([1, 2, 3]);
+  });
+
+  it('writes one last entry, however many processes find the writer dead at once', async () => {
+    const runId = newId();
+    const writer = write(runId, 5);
+    await eventually(async () => (await lengthOf(runId)) === 5);
+    const reader = new Reader(reading, runId);
+    const third = await RedisRunLog.connect(redis, { prefix, clock, logger: silent });
+    await Promise.all(upTo(20).map((n) => (n % 2 ? reading : third).seal(runId, 't', `seal ${n}`)));
+    writer.append(5);
+    writer.end();
+
+    expect(await reader.ended).toBe('end');
+    expect(reader.numbers).toEqual(upTo(6));
+    expect((await collect(third, runId)).at(-1)?.data).toMatch(/^seal /);
+    await third.close();
+  });
+
+  it('leaves nothing behind: a log expires when its process dies, and not while the run is silent', async () => {
+    const runId = newId();
+    const writer = write(runId, 1);
+    await eventually(async () => (await redis.pttl(key(runId))) > RUNNING_LOG_MS - 30_000);
+    await redis.pexpire(key(runId), 5_000);
+    await clock.advance(REFRESH_MS);
+    await eventually(async () => (await redis.pttl(key(runId))) > RUNNING_LOG_MS - 30_000);
+    writer.end();
+    await eventually(async () => (await redis.pttl(key(runId))) > ENDED_LOG_MS - 30_000);
+  });
+
+  it('loses the connection mid-run: the run and readers here go on, readers elsewhere are told', async () => {
+    const runId = newId();
+    const writer = write(runId, 10);
+    const here = new Reader(writing, runId);
+    const elsewhere = new Reader(reading, runId);
+    await elsewhere.has(10);
+    proxy.cut();
+    writer.append(10);
+
+    expect(await elsewhere.ended).toBeInstanceOf(RunLogUnavailable);
+    expect(elsewhere.numbers).toEqual(upTo(10));
+    await here.has(20);
+    await expect(reading.read(runId, 10, signal)).rejects.toMatchObject({ kind: 'unavailable' });
+
+    await reconnected();
+    const back = new Reader(reading, runId, 10);
+    await back.has(10);
+    writer.append(10);
+    writer.end();
+    expect(await back.ended).toBe('end');
+    expect(back.numbers).toEqual(upTo(30).slice(10));
+    expect(await here.ended).toBe('end');
+    expect(here.numbers).toEqual(upTo(30));
+  });
+
+  it('writes nothing twice when it does not know what has arrived', async () => {
+    const runId = newId();
+    proxy.stall('answers');
+    const writer = write(runId, 10);
+    await eventually(async () => (await lengthOf(runId)) === 10);
+    proxy.cut();
+    writer.append(20);
+    writer.end();
+
+    await reconnected();
+    expect((await collect(reading, runId)).map(({ number }) => number)).toEqual(upTo(30));
+  });
+
+  it('tells readers elsewhere when Redis does not answer any more', async () => {
+    const runId = newId();
+    const writer = write(runId, 10);
+    const here = new Reader(writing, runId);
+    const elsewhere = new Reader(reading, runId);
+    await elsewhere.has(10);
+    proxy.stall('everything');
+    writer.append(10);
+    await clock.advance(LOOK_MS);
+
+    expect(await elsewhere.ended).toBeInstanceOf(RunLogUnavailable);
+    await here.has(20);
+    await reconnected();
+    writer.end();
+    expect(await collect(reading, runId)).toHaveLength(20);
+    expect(await here.ended).toBe('end');
+  });
+
+  it('is emptied mid-run: readers here go on, readers elsewhere are told, other runs are not touched', async () => {
+    const [lost, silentRun, other] = [newId(), newId(), newId()];
+    const writer = write(lost, 10);
+    const silentWriter = write(silentRun, 10);
+    const otherWriter = write(other, 10);
+    const here = new Reader(writing, lost);
+    const elsewhere = [lost, silentRun, other].map((runId) => new Reader(reading, runId));
+    await Promise.all(elsewhere.map((reader) => reader.has(10)));
+    await redis.del(key(lost), key(silentRun));
+    writer.append(10);
+
+    expect(await elsewhere[0]!.ended).toBeInstanceOf(RunLogUnavailable);
+    expect(elsewhere[0]!.numbers).toEqual(upTo(10));
+    await clock.advance(LOOK_MS);
+    expect(await elsewhere[1]!.ended).toBeInstanceOf(RunLogUnavailable);
+    for (const each of [writer, silentWriter, otherWriter]) each.end();
+    expect(await here.ended).toBe('end');
+    expect(here.numbers).toEqual(upTo(20));
+    expect(await elsewhere[2]!.ended).toBe('end');
+    expect(await reading.read(lost, 0, signal)).toBeNull();
+    expect(await reading.read(lost, 20, signal)).toBeNull();
+  });
+
+  it('forgets its scripts, as at a restart, and loses no event', async () => {
+    const runId = newId();
+    const writer = write(runId, 10);
+    await eventually(async () => (await lengthOf(runId)) === 10);
+    await redis.script('FLUSH');
+    writer.append(10);
+    writer.end();
+    await eventually(async () => {
+      // In small steps: the log of an ended run is given up minutes later, and this loop turns fast.
+      await clock.advance(RETRY_MS);
+      return (await lengthOf(runId)) === 21;
+    });
+
+    expect(await collect(reading, runId)).toHaveLength(20);
+  });
+
+  it('is away for long: what waits is bounded, the largest run gives up its copy, a small one keeps it', async () => {
+    const [large, small] = [newId(), newId()];
+    const smallWriter = write(small, 10);
+    const largeWriter = writing.open(large);
+    largeWriter.append('t', 'first');
+    const elsewhere = new Reader(reading, large);
+    await elsewhere.has(1);
+    proxy.cut();
+    const megabyte = 'x'.repeat(1024 * 1024);
+    for (let size = 0; size <= BACKLOG_SIZE; size += megabyte.length) largeWriter.append('t', megabyte);
+    smallWriter.append(10);
+    await elsewhere.ended;
+    await reconnected();
+    largeWriter.append('t', 'last');
+    largeWriter.end();
+    smallWriter.end();
+
+    expect(await reading.read(large, 0, signal)).toBeNull();
+    expect(await collect(reading, small)).toHaveLength(20);
+    expect((await collect(writing, large)).at(-1)?.data).toBe('last');
+  });
+
+  it('gets what is still to be sent when the process stops', async () => {
+    const runId = newId();
+    write(runId, 20_000).end();
+    await writing.close();
+
+    expect(await collect(reading, runId)).toHaveLength(20_000);
+  });
+
+  it('never was there: runs and their readers do not notice, and the process stops', async () => {
+    const nowhere = connectRedis('redis://127.0.0.1:1', silent);
+    const alone = await RedisRunLog.connect(nowhere, { prefix, clock, logger: silent });
+    const writer = alone.open('run');
+    const reader = new Reader(alone, 'run');
+    writer.append('t', 'one');
+    await alone.seal('other', 't', 'last');
+    await expect(alone.read('other', 0, signal)).rejects.toBeInstanceOf(RunLogUnavailable);
+    writer.end();
+
+    expect(await reader.ended).toBe('end');
+    expect(reader.entries).toHaveLength(1);
+    await alone.close();
+    nowhere.disconnect();
+  });
+});

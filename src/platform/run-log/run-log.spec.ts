@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { ManualClock } from '../../../test/support/manual-clock.js';
+import { collect, eventually, ON_REDIS, REDIS_URL } from '../../../test/support/run-logs.js';
+import { SystemClock } from '../clock/index.js';
+import { newId } from '../ids/index.js';
+import { connectRedis } from '../redis/index.js';
+import { createLogger } from '../telemetry/index.js';
+import { MemoryRunLog } from './memory-run-log.js';
+import { RedisRunLog } from './redis-run-log.js';
+import type { RunLog, RunLogEntry } from './run-log.js';
+import { ENDED_LOG_MS } from './tunables.js';
+
+const withRedis = ON_REDIS ? describe : describe.skip;
+
+interface Subject {
+  /** The process that runs the run. */
+  readonly writing: RunLog;
+  /** The process whose caller reads it: the same one, or another. */
+  readonly reading: RunLog;
+  /** Resolves once readers can see this entry. */
+  readonly settled: (runId: string, last: number) => Promise<void>;
+  /** Lets the time pass for which ended runs are kept. */
+  readonly outlive: (runId: string) => Promise<void>;
+}
+
+function contract(name: string, open: () => Subject): void {
+  describe(`the run log, ${name}`, () => {
+    it('numbers the entries from 1 and gives every reader all of them, also one that comes later', async () => {
+      const { writing, reading, settled } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      writer.append('a', 'one');
+      await settled(runId, 1);
+      const early = collect(reading, runId);
+      writer.append('b', 'two');
+      writer.end();
+
+      const expected = [
+        { number: 1, tag: 'a', data: 'one' },
+        { number: 2, tag: 'b', data: 'two' },
+      ];
+      expect(await early).toEqual(expected);
+      expect(await collect(reading, runId)).toEqual(expected);
+    });
+
+    it('resumes after the number a reader has seen', async () => {
+      const { writing, reading } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      for (const data of ['one', 'two', 'three']) writer.append('t', data);
+      writer.end();
+
+      expect((await collect(reading, runId, 2)).map(({ data }) => data)).toEqual(['three']);
+      expect(await collect(reading, runId, 3)).toEqual([]);
+      expect(await collect(reading, runId, 1_000)).toEqual([]);
+    });
+
+    it('ends the readers of a run that said nothing', async () => {
+      const { writing, reading } = open();
+      const runId = newId();
+      writing.open(runId).end();
+
+      expect(await collect(reading, runId)).toEqual([]);
+    });
+
+    it('keeps what was written, character by character', async () => {
+      const { writing, reading } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      const written = ['', '\r\n\0', '👩‍👩‍👧 ünïcode', '"quoted" \\ {}', '-1', `${'é'.repeat(3_000_000)}!`];
+      for (const data of written) writer.append('', data);
+      writer.end();
+
+      const read = await collect(reading, runId);
+      expect(read.every(({ data }, index) => data === written[index])).toBe(true);
+      expect(read).toHaveLength(written.length);
+    });
+
+    it('lets a reader go that gives up while nothing comes', async () => {
+      const { writing, reading, settled } = open();
+      const runId = newId();
+      writing.open(runId).append('t', 'one');
+      await settled(runId, 1);
+      const gone = new AbortController();
+      const batches = await reading.read(runId, 1, gone.signal);
+      const end = batches?.[Symbol.asyncIterator]().next();
+      gone.abort();
+
+      expect(await end).toEqual({ done: true, value: undefined });
+    });
+
+    it('knows nothing of a run that never was', async () => {
+      const { reading } = open();
+      expect(await reading.read(newId(), 0, new AbortController().signal)).toBeNull();
+    });
+
+    it('forgets a run some time after its end', async () => {
+      const { writing, reading, settled, outlive } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      writer.append('t', 'one');
+      writer.end();
+      await settled(runId, 1);
+      expect(await collect(reading, runId)).toHaveLength(1);
+      await outlive(runId);
+
+      expect(await reading.read(runId, 0, new AbortController().signal)).toBeNull();
+    });
+
+    it('is ended for a writer that died, once', async () => {
+      const { writing, reading, settled } = open();
+      const runId = newId();
+      const unknown = newId();
+      const writer = writing.open(runId);
+      writer.append('t', 'one');
+      await settled(runId, 1);
+      const early = collect(reading, runId);
+      await Promise.all(['last', 'last'].map((data) => reading.seal(runId, 't', data)));
+      await reading.seal(runId, 't', 'again');
+      await reading.seal(unknown, 't', 'last');
+
+      expect((await early).map(({ number, data }) => [number, data])).toEqual([
+        [1, 'one'],
+        [2, 'last'],
+      ]);
+      expect(await collect(reading, runId)).toEqual(await early);
+      expect(await reading.read(unknown, 0, new AbortController().signal)).toBeNull();
+    });
+
+    it('takes no more from a writer that was thought dead', async () => {
+      const { writing, reading, settled } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      writer.append('t', 'one');
+      await settled(runId, 1);
+      await reading.seal(runId, 't', 'last');
+      for (const data of ['two', 'three', 'four']) writer.append('t', data);
+      writer.end();
+
+      expect((await collect(reading, runId)).map(({ data }) => data)).toEqual(['one', 'last']);
+    });
+
+    it('gives 50 readers that come at any time the same log, in order', async () => {
+      const { writing, reading, settled } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      writer.append('t', '1');
+      await settled(runId, 1);
+      const readers: Promise<RunLogEntry[]>[] = [];
+      for (let number = 2; number <= 3_000; number += 1) {
+        writer.append('t', String(number));
+        if (number % 60 === 0) {
+          const after = number % 7 === 0 ? number : 0;
+          readers.push(collect(reading, runId, after));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      }
+      writer.end();
+
+      expect(readers).toHaveLength(50);
+      for (const entries of await Promise.all(readers)) {
+        const first = entries[0]?.number ?? 0;
+        expect(entries.map(({ number }) => number)).toEqual(entries.map((_, index) => first + index));
+        expect(entries.every(({ number, data }) => data === String(number))).toBe(true);
+        expect(entries.at(-1)?.number).toBe(3_000);
+      }
+    });
+
+    it('can be joined from every position while it is written, with no gap and no repeat', async () => {
+      const { writing, reading, settled } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      const total = 40;
+      const readers: Promise<RunLogEntry[]>[] = [];
+      for (let number = 1; number <= total; number += 1) {
+        writer.append('t', String(number));
+        if (number === 1) await settled(runId, 1);
+        for (let after = 0; after <= total; after += 1) readers.push(collect(reading, runId, after));
+      }
+      writer.end();
+
+      const read = await Promise.all(readers);
+      for (const [index, entries] of read.entries()) {
+        const after = index % (total + 1);
+        expect(entries.map(({ number }) => number)).toEqual(
+          Array.from({ length: total - after }, (_, offset) => after + 1 + offset),
+        );
+      }
+    });
+
+    it('keeps the runs apart', async () => {
+      const { writing, reading } = open();
+      const runs = Array.from({ length: 30 }, () => newId());
+      const writers = runs.map((runId) => writing.open(runId));
+      for (let number = 1; number <= 50; number += 1) {
+        for (const [index, writer] of writers.entries()) writer.append('t', `${index}:${number}`);
+        if (number % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      for (const writer of writers) writer.end();
+
+      for (const [index, runId] of runs.entries()) {
+        const entries = await collect(reading, runId);
+        expect(entries.map(({ data }) => data)).toEqual(Array.from({ length: 50 }, (_, at) => `${index}:${at + 1}`));
+      }
+    });
+  });
+}
+
+contract('in memory', () => {
+  const clock = new ManualClock();
+  const log = new MemoryRunLog(clock);
+  return {
+    writing: log,
+    reading: log,
+    settled: () => Promise.resolve(),
+    outlive: () => clock.advance(ENDED_LOG_MS),
+  };
+});
+
+withRedis('with Redis', () => {
+  const prefix = `test-${newId()}`;
+  const silent = createLogger({ logLevel: 'silent' });
+  const clock = new SystemClock();
+  let redis: Redis;
+  let logs: RedisRunLog[] = [];
+
+  const key = (runId: string): string => `${prefix}:run-log:${runId}`;
+
+  beforeAll(async () => {
+    redis = connectRedis(REDIS_URL, silent);
+    await redis.connect();
+    const processes = [1, 2].map(() => RedisRunLog.connect(redis, { prefix, clock, logger: silent }));
+    logs = await Promise.all(processes);
+  });
+
+  afterAll(async () => {
+    await Promise.all(logs.map((log) => log.close()));
+    const keys = await redis.keys(`${prefix}*`);
+    if (keys.length > 0) await redis.del(keys);
+    redis.disconnect();
+  });
+
+  contract('in two processes', () => ({
+    writing: logs[0]!,
+    reading: logs[1]!,
+    settled: (runId, last) =>
+      eventually(async () => (await redis.xrevrange(key(runId), '+', '-', 'COUNT', 1))[0]?.[0].startsWith(`${last}-`)),
+    outlive: async (runId) => {
+      const left = await redis.pttl(key(runId));
+      expect(left).toBeGreaterThan(ENDED_LOG_MS - 30_000);
+      expect(left).toBeLessThanOrEqual(ENDED_LOG_MS);
+      await redis.pexpire(key(runId), 0);
+    },
+  }));
+});
+
+withRedis('with Redis, in one process', () => {
+  const prefix = `test-${newId()}`;
+  const silent = createLogger({ logLevel: 'silent' });
+  const clock = new ManualClock();
+  let redis: Redis;
+  let log: RedisRunLog;
+
+  beforeAll(async () => {
+    redis = connectRedis(REDIS_URL, silent);
+    await redis.connect();
+    log = await RedisRunLog.connect(redis, { prefix, clock, logger: silent });
+  });
+
+  afterAll(async () => {
+    await log.close();
+    const keys = await redis.keys(`${prefix}*`);
+    if (keys.length > 0) await redis.del(keys);
+    redis.disconnect();
+  });
+
+  contract('in the process that writes it', () => ({
+    writing: log,
+    reading: log,
+    settled: () => Promise.resolve(),
+    outlive: async (runId) => {
+      await eventually(async () => (await redis.exists(`${prefix}:run-log:${runId}`)) === 1);
+      await redis.del(`${prefix}:run-log:${runId}`);
+      await clock.advance(ENDED_LOG_MS);
+    },
+  }));
+});

@@ -1,0 +1,62 @@
+export const REDACTED = '[redacted]';
+
+const SECRET_NAME = /authorization|api-?_?key|token|secret|password|passphrase|cookie|credential|private-?_?key/i;
+/** API keys of this service and of the providers, bearer credentials, signed passes, passwords in URLs. */
+const SECRET_TEXT = new RegExp(
+  [
+    /\b(?:ak_|sk-|AIza)[\w-]{8,}/,
+    /\bBearer\s+[\w.~+/=-]{8,}/,
+    /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+/,
+    /(?<=:\/\/[^\s:/@]{0,100}:)[^\s/@]+(?=@)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+/** A line names what happened; prompts, pages and statements of any size stay out of it. */
+const LONGEST_TEXT = 2_000;
+const LONGEST_LIST = 50;
+const DEEPEST = 6;
+
+/**
+ * A copy of `value` that may be logged. Anything but numbers and booleans under a name that sounds
+ * like a secret is replaced (so `inputTokens: 5` stays), and so is text that looks like one.
+ */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function') return typeof value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= DEEPEST) return '[deeper]';
+  if (value instanceof Date) return value;
+  if (value instanceof Error) return redactError(value, depth);
+  if (ArrayBuffer.isView(value)) return '[binary]';
+  if (Array.isArray(value)) return value.slice(0, LONGEST_LIST).map((item) => redact(item, depth + 1));
+  return redactFields(value, depth);
+}
+
+function redactFields(value: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value)) {
+    const harmless = field === null || field === undefined || typeof field === 'number' || typeof field === 'boolean';
+    copy[name] = SECRET_NAME.test(name) && !harmless ? REDACTED : redact(field, depth + 1);
+  }
+  return copy;
+}
+
+/** Only what says what broke: drivers and clients hang whole statements, requests and headers on their errors. */
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  const { code, detail } = error as { code?: unknown; detail?: unknown };
+  return {
+    type: error.name,
+    message: redactText(error.message),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(typeof detail === 'string' ? { detail: redactText(detail) } : {}),
+    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
+  };
+}
+
+export function redactText(text: string): string {
+  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}...` : text;
+  return cut.replace(SECRET_TEXT, REDACTED);
+}

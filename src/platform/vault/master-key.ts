@@ -1,0 +1,31 @@
+import { createHmac } from 'node:crypto';
+import { open, seal } from './sealed-box.js';
+
+const KEY_BYTES = 32;
+
+/** The key that wraps every data key. It never leaves this object. */
+export class MasterKey {
+  readonly #bytes: Buffer;
+  /** Tells keys apart without saying anything about them; stored beside each secret, for rotation. */
+  readonly id: string;
+
+  constructor(bytes: Buffer) {
+    if (bytes.length !== KEY_BYTES) throw new RangeError(`A master key has ${String(KEY_BYTES)} bytes`);
+    this.#bytes = Buffer.from(bytes);
+    this.id = createHmac('sha256', this.#bytes).update('master key id').digest('hex').slice(0, 16);
+  }
+
+  /** A key for another purpose, from which this one cannot be told. */
+  derive(purpose: string): Buffer {
+    return createHmac('sha256', this.#bytes).update(`derived key: ${purpose}`).digest();
+  }
+
+  wrap(dataKey: Buffer, context: Buffer): Buffer {
+    return seal(this.#bytes, dataKey, context);
+  }
+
+  /** @throws Error when the box was made by another key, for another context, or was changed */
+  unwrap(wrapped: Buffer, context: Buffer): Buffer {
+    return open(this.#bytes, wrapped, context);
+  }
+}

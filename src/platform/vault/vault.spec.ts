@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+import { SystemClock } from '../clock/index.js';
+import { newId } from '../ids/index.js';
+import { MasterKey } from './master-key.js';
+import { SecretUnreadable, Vault, type SecretRef } from './vault.js';
+import { vaultSchema } from './vault.schema.js';
+
+let open: TestDatabase;
+let vault: Vault;
+
+beforeAll(async () => {
+  open = await openTestDatabase([vaultSchema]);
+  vault = new Vault(open.database, new MasterKey(randomBytes(32)), new SystemClock());
+});
+
+afterAll(async () => {
+  await open.close();
+});
+
+function ref(changed: Partial<SecretRef> = {}): SecretRef {
+  return { organizationId: newId(), recordId: newId(), field: 'provider.apiKey', ...changed };
+}
+
+async function put(place: SecretRef, secret: string): Promise<void> {
+  await open.database.transaction((transaction) => vault.put(transaction, place, secret));
+}
+
+const AT = 'where organization_id = $1 and record_id = $2 and field = $3';
+
+function key(place: SecretRef): string[] {
+  return [place.organizationId, place.recordId, place.field];
+}
+
+async function failure(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => {
+      throw new Error('It was read');
+    },
+    (error: unknown) => error as Error,
+  );
+}
+
+function wholeText(error: unknown): string {
+  return error instanceof Error ? `${error.message} ${error.stack ?? ''} ${wholeText(error.cause)}` : '';
+}
+
+describe('what is stored', () => {
+  it.each(['sk-canary-1', 'ключ 🔑', ' '.repeat(500)])('is read back as it was put (%j)', async (secret) => {
+    const place = ref();
+    await put(place, secret);
+    expect(await vault.read(place)).toBe(secret);
+  });
+
+  it('is replaced by a second put, under a new data key and nonce', async () => {
+    const place = ref();
+    const stored = async (): Promise<unknown> =>
+      open.database.query(`select nonce, wrapped_key, ciphertext from secrets ${AT}`, key(place));
+    await put(place, 'same');
+    const first = await stored();
+    await put(place, 'same');
+    expect(await stored()).not.toEqual(first);
+    expect(await vault.read(place)).toBe('same');
+  });
+
+  it('holds nothing of the plaintext in any column', async () => {
+    const place = ref();
+    await put(place, 'sk-canary-at-rest');
+    const [row] = await open.database.query<{ row: string }>(`select s::text as row from secrets s ${AT}`, key(place));
+    expect(row?.row).not.toContain('sk-canary');
+    expect(row?.row).not.toContain(Buffer.from('sk-canary').toString('hex'));
+  });
+
+  it('opens under any spelling of its ids', async () => {
+    const place = ref();
+    await put(place, 'secret');
+    const shouted = ref({
+      organizationId: place.organizationId.toUpperCase(),
+      recordId: place.recordId.toUpperCase(),
+    });
+    expect(await vault.read(shouted)).toBe('secret');
+  });
+
+  it('is gone with the transaction that is rolled back', async () => {
+    const place = ref();
+    const failed = open.database.transaction(async (transaction) => {
+      await vault.put(transaction, place, 'secret');
+      throw new Error('rolled back');
+    });
+    await expect(failed).rejects.toThrow('rolled back');
+    await expect(vault.read(place)).rejects.toThrow(SecretUnreadable);
+  });
+});
+
+describe('many at once', () => {
+  it('are read in the order asked with one statement, absent ones as undefined', async () => {
+    const [first, second] = [ref(), ref()];
+    await put(first, 'one');
+    await put(second, 'two');
+    const before = open.database.statementCount;
+    expect(await vault.readMany([second, ref(), first, second])).toEqual(['two', undefined, 'one', 'two']);
+    expect(open.database.statementCount - before).toBe(1);
+  });
+
+  it('are removed one by one or by record, and nothing else with them', async () => {
+    const place = ref();
+    const sibling = { ...place, field: 'aiGateway.token' };
+    const stranger = ref({ organizationId: place.organizationId });
+    for (const each of [place, sibling, stranger]) await put(each, each.field);
+    await open.database.transaction((transaction) => vault.remove(transaction, [place]));
+    expect(await vault.readMany([place, sibling])).toEqual([undefined, 'aiGateway.token']);
+    const { organizationId, recordId } = place;
+    await open.database.transaction((transaction) => vault.removeRecord(transaction, organizationId, recordId));
+    expect(await vault.readMany([sibling, stranger])).toEqual([undefined, 'provider.apiKey']);
+  });
+});
+
+describe('what was tampered with', () => {
+  const FLIP = 'set_byte(%, 0, get_byte(%, 0) # 1)';
+  const CUT = `substring(% from 1 for 8)`;
+  const changes: [string, string][] = [
+    ...['ciphertext', 'nonce', 'wrapped_key'].flatMap((column): [string, string][] => [
+      [column, FLIP],
+      [column, CUT],
+      [column, `''::bytea`],
+    ]),
+    ['ciphertext', 'set_byte(%, length(%) - 1, get_byte(%, length(%) - 1) # 128)'],
+    ['key_id', `'0000000000000000'`],
+    ['organization_id', 'gen_random_uuid()'],
+    ['record_id', 'gen_random_uuid()'],
+    ['field', `'aiGateway.token'`],
+  ];
+
+  it.each(changes)('does not open (%s = %s), and the error does not quote it', async (column, change) => {
+    const place = ref();
+    await put(place, 'sk-canary-tampered');
+    const [moved] = await open.database.query<{ organization_id: string; record_id: string; field: string }>(
+      `update secrets set ${column} = ${change.replaceAll('%', column)} ${AT}
+       returning organization_id, record_id, field`,
+      key(place),
+    );
+    if (!moved) throw new Error('Nothing was changed');
+    const there = { organizationId: moved.organization_id, recordId: moved.record_id, field: moved.field };
+    const error = await failure(vault.read(there));
+    expect(error).toBeInstanceOf(SecretUnreadable);
+    expect(wholeText(error)).not.toContain('sk-canary');
+  });
+
+  const others: [string, (place: SecretRef) => SecretRef][] = [
+    ['record', ({ organizationId }) => ref({ organizationId })],
+    ['field', (place) => ({ ...place, field: 'aiGateway.token' })],
+    ['organization', ({ recordId }) => ref({ recordId })],
+  ];
+
+  it.each(others)('does not open in the place of another %s', async (_name, other) => {
+    const place = ref();
+    const target = other(place);
+    await put(place, 'mine');
+    await put(target, 'theirs');
+    await open.database.query(
+      `update secrets t set ciphertext = s.ciphertext, nonce = s.nonce, wrapped_key = s.wrapped_key from secrets s
+       where (t.organization_id, t.record_id, t.field) = ($1, $2, $3)
+         and (s.organization_id, s.record_id, s.field) = ($4, $5, $6)`,
+      [...key(target), ...key(place)],
+    );
+    await expect(vault.read(target)).rejects.toThrow(SecretUnreadable);
+  });
+
+  it('does not open when only the data key of another secret is put under it', async () => {
+    const [place, other] = [ref(), ref()];
+    await put(place, 'mine');
+    await put(other, 'theirs');
+    await open.database.query(
+      `update secrets t set wrapped_key = s.wrapped_key from secrets s
+       where t.record_id = $1 and s.record_id = $2`,
+      [place.recordId, other.recordId],
+    );
+    await expect(vault.read(place)).rejects.toThrow(SecretUnreadable);
+  });
+});
+
+describe('another master key', () => {
+  it('opens nothing, also where the stored key id was made to agree', async () => {
+    const place = ref();
+    await put(place, 'secret');
+    const strange = new MasterKey(randomBytes(32));
+    const theirs = new Vault(open.database, strange, new SystemClock());
+    await expect(theirs.read(place)).rejects.toThrow(/written under master key/);
+    await open.database.query('update secrets set key_id = $1 where record_id = $2', [strange.id, place.recordId]);
+    await expect(theirs.read(place)).rejects.toThrow(SecretUnreadable);
+  });
+});
