@@ -1,0 +1,54 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
+import { AddMember } from './application/add-member.js';
+import { AuthenticateApiKey } from './application/authenticate-api-key.js';
+import { BootstrapOrganization } from './application/bootstrap-organization.js';
+import { CreateOrganization } from './application/create-organization.js';
+import { IssueApiKey } from './application/issue-api-key.js';
+import { ListApiKeys } from './application/list-api-keys.js';
+import { OrganizationDirectory } from './application/organization-directory.js';
+import { RecordKeyUse } from './application/record-key-use.js';
+import { ResourceLookups } from './application/resource-lookup.js';
+import { RevokeApiKey } from './application/revoke-api-key.js';
+import { UpdateOrganization } from './application/update-organization.js';
+import { AccessGuard } from './http/access.guard.js';
+import { ApiKeysController } from './http/api-keys.controller.js';
+import { AuthenticateRequest } from './http/authenticate-request.js';
+import { ChatBudget } from './http/chat-budget.js';
+import { FailedCredentials } from './http/failed-credentials.js';
+import { RouteDeclarations } from './http/route-declarations.js';
+import { TraceBudget } from './http/trace-budget.js';
+import { ApiKeyRepository } from './persistence/api-key.repository.js';
+import { MemberRepository } from './persistence/member.repository.js';
+import { OrganizationRepository } from './persistence/organization.repository.js';
+
+/** Who may do what. Global: every context declares its routes here and registers its look-ups. */
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [ApiKeysController],
+  providers: [
+    { provide: APP_GUARD, useClass: AccessGuard },
+    AddMember,
+    ApiKeyRepository,
+    AuthenticateApiKey,
+    AuthenticateRequest,
+    BootstrapOrganization,
+    ChatBudget,
+    CreateOrganization,
+    FailedCredentials,
+    IssueApiKey,
+    ListApiKeys,
+    MemberRepository,
+    OrganizationDirectory,
+    OrganizationRepository,
+    RecordKeyUse,
+    ResourceLookups,
+    RevokeApiKey,
+    RouteDeclarations,
+    TraceBudget,
+    UpdateOrganization,
+  ],
+  exports: [AuthenticateRequest, BootstrapOrganization, OrganizationDirectory, ResourceLookups, RouteDeclarations],
+})
+export class AccessModule {}

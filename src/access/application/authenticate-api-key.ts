@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { ApiKeyInvalid } from '../domain/access.errors.js';
+import { ApiKeyRevoked } from '../domain/access.events.js';
+import { digestApiKey, isWellFormedApiKey } from '../domain/api-key-format.js';
+import type { ApiKeyPrincipal } from '../domain/principal.js';
+import { ApiKeyRepository, type StoredCredential } from '../persistence/api-key.repository.js';
+import { RecordKeyUse } from './record-key-use.js';
+
+/** A revoked key is refused in every process within five seconds; the rest is room for the look-up. */
+const TTL_MS = 4_000;
+const MAX_ENTRIES = 10_000;
+
+interface Credential {
+  readonly principal: ApiKeyPrincipal;
+  readonly expiresAt: Date | null;
+}
+
+/** Tells whose key it is. A key in steady use costs the database one look-up in four seconds. */
+@Injectable()
+export class AuthenticateApiKey {
+  private readonly known: TtlCache<Credential>;
+  /** Apart from the known ones, so that invented keys do not push those out. */
+  private readonly unknown: TtlCache<true>;
+
+  constructor(
+    private readonly clock: Clock,
+    events: EventBus,
+    private readonly keys: ApiKeyRepository,
+    private readonly uses: RecordKeyUse,
+  ) {
+    this.known = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
+    this.unknown = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
+    events.subscribe(ApiKeyRevoked, ({ digest }) => {
+      this.known.delete(digest);
+    });
+  }
+
+  /** @throws ApiKeyInvalid when the text is no key, or the key is unknown, revoked or expired */
+  async execute(text: string): Promise<ApiKeyPrincipal> {
+    if (!isWellFormedApiKey(text)) throw new ApiKeyInvalid();
+    const digest = digestApiKey(text);
+    const name = digest.toString('hex');
+    const credential = await this.known.get(name, () => this.find(name, digest));
+    if (!credential) throw new ApiKeyInvalid();
+    if (credential.expiresAt !== null && credential.expiresAt <= this.clock.now()) throw new ApiKeyInvalid();
+    this.uses.record(credential.principal.keyId);
+    return credential.principal;
+  }
+
+  private async find(name: string, digest: Buffer): Promise<Credential | undefined> {
+    let found: StoredCredential | undefined;
+    const isUnknown = await this.unknown.get(name, async () => {
+      found = await this.keys.findCredential(digest);
+      return found ? undefined : true;
+    });
+    if (isUnknown) return undefined;
+    // Somebody else's look-up of the same key may have answered, and keeps what it found.
+    found ??= await this.keys.findCredential(digest);
+    return found && toCredential(found);
+  }
+}
+
+function toCredential({ expiresAt, capabilities, agentIds, ...key }: StoredCredential): Credential {
+  const principal: ApiKeyPrincipal = {
+    kind: 'api_key',
+    ...key,
+    capabilities: new Set(capabilities),
+    agentIds: agentIds && new Set(agentIds),
+  };
+  return { principal, expiresAt };
+}

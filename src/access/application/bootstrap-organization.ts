@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/index.js';
+import { CAPABILITIES } from '../domain/capability.js';
+import { OrganizationRepository } from '../persistence/organization.repository.js';
+import { CreateOrganization } from './create-organization.js';
+import { IssueApiKey } from './issue-api-key.js';
+
+export interface FirstKey {
+  readonly organizationId: string;
+  /** The only time it is seen: the caller shows it to the operator and keeps it nowhere. */
+  readonly key: string;
+}
+
+/** First start: makes the organization `Default`, its owner and a key with every capability. */
+@Injectable()
+export class BootstrapOrganization {
+  constructor(
+    private readonly database: Database,
+    private readonly organizations: OrganizationRepository,
+    private readonly createOrganization: CreateOrganization,
+    private readonly issueApiKey: IssueApiKey,
+  ) {}
+
+  /** @returns null when there is an organization already; of processes that start at once, one alone gets a key */
+  execute(): Promise<FirstKey | null> {
+    return this.database.transaction(async (transaction) => {
+      if (await this.organizations.existsAny(transaction)) return null;
+      const { organization, owner } = await this.createOrganization.within(transaction, { name: 'Default' });
+      const { key } = await this.issueApiKey.within(transaction, owner, { name: 'First key', capabilities: CAPABILITIES });
+      return { organizationId: organization.id, key };
+    });
+  }
+}

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { newId, secureRandomBytes } from '../../platform/ids/index.js';
+import { ForbiddenByKeyRole, MemberNotFound, OrganizationNotFound } from '../domain/access.errors.js';
+import { ApiKey } from '../domain/api-key.js';
+import { API_KEY_BYTES, digestApiKey, formatApiKey, lastFour } from '../domain/api-key-format.js';
+import { isCapability } from '../domain/capability.js';
+import type { Member } from '../domain/member.js';
+import { hasCapability, type Principal } from '../domain/principal.js';
+import { ApiKeyRepository } from '../persistence/api-key.repository.js';
+import { MemberRepository } from '../persistence/member.repository.js';
+import { ResourceLookups } from './resource-lookup.js';
+
+export interface ApiKeyRequest {
+  readonly name: string;
+  readonly capabilities: readonly string[];
+  /** The allowlist; undefined or null allows every agent. */
+  readonly agentIds?: readonly string[] | null;
+  readonly expiresAt?: Date | null;
+}
+
+export interface IssuedApiKey {
+  /** Shown once; stored nowhere. */
+  readonly key: string;
+  readonly record: ApiKey;
+}
+
+/** Makes an API key. What is stored of the key is its digest and its last four characters. */
+@Injectable()
+export class IssueApiKey {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly members: MemberRepository,
+    private readonly keys: ApiKeyRepository,
+    private readonly lookups: ResourceLookups,
+  ) {}
+
+  /**
+   * For a caller, who grants nothing that their own key lacks.
+   * @throws ForbiddenByKeyRole, ValidationFailed
+   */
+  async byCaller(caller: Principal, request: ApiKeyRequest): Promise<IssuedApiKey> {
+    for (const capability of request.capabilities) {
+      if (isCapability(capability) && !hasCapability(caller, capability)) throw ForbiddenByKeyRole.lacking(capability);
+    }
+    const member = await this.members.find(caller.organizationId, caller.memberId);
+    if (!member?.mayIssueApiKeys) {
+      throw new ForbiddenByKeyRole('API keys are issued by an owner or an admin of the organization.');
+    }
+    return this.issue(member, request, (agentIds) => this.checkAgents(caller.organizationId, agentIds));
+  }
+
+  /**
+   * For the operator, in the name of a member; of the organization's owner where none is named. The
+   * allowlist is taken as it is: an id in it that is no agent of the organization reaches nothing.
+   * @throws OrganizationNotFound, MemberNotFound, ValidationFailed
+   */
+  async byOperator(organizationId: string, memberId: string | undefined, request: ApiKeyRequest): Promise<IssuedApiKey> {
+    const owner = await this.members.findOwner(organizationId);
+    if (!owner) throw new OrganizationNotFound(organizationId);
+    const member = memberId === undefined ? owner : await this.members.find(organizationId, memberId);
+    if (!member) throw new MemberNotFound(String(memberId));
+    return this.issue(member, request, () => Promise.resolve());
+  }
+
+  /** As part of a transaction that is already open; the allowlist is taken as it is. */
+  async within(transaction: Transaction, member: Member, request: ApiKeyRequest): Promise<IssuedApiKey> {
+    const issued = this.draw(member, request);
+    await this.keys.add(transaction, issued.record);
+    return issued;
+  }
+
+  private async issue(
+    member: Member,
+    request: ApiKeyRequest,
+    checkAgents: (agentIds: readonly string[]) => Promise<void>,
+  ): Promise<IssuedApiKey> {
+    const issued = this.draw(member, request);
+    await checkAgents(issued.record.agentIds ?? []);
+    await this.database.transaction((transaction) => this.keys.add(transaction, issued.record));
+    return issued;
+  }
+
+  private draw(member: Member, request: ApiKeyRequest): IssuedApiKey {
+    const key = formatApiKey(secureRandomBytes(API_KEY_BYTES));
+    const record = new ApiKey(
+      {
+        id: newId(),
+        organizationId: member.organizationId,
+        memberId: member.id,
+        name: request.name,
+        capabilities: request.capabilities,
+        agentIds: request.agentIds ?? null,
+        expiresAt: request.expiresAt ?? null,
+        digest: digestApiKey(key),
+        last4: lastFour(key),
+      },
+      this.clock.now(),
+    );
+    return { key, record };
+  }
+
+  private async checkAgents(organizationId: string, agentIds: readonly string[]): Promise<void> {
+    for (const id of agentIds) {
+      const agent = await this.lookups.of('agent').find(organizationId, id);
+      if (!agent) throw new ValidationFailed(`agentIds: the organization has no agent ${id}`);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { OrganizationChanged } from '../domain/access.events.js';
+import type { Feature } from '../domain/feature.js';
+import type { Plan } from '../domain/plan.js';
+import { OrganizationRepository } from '../persistence/organization.repository.js';
+
+const TTL_MS = 4_000;
+const MAX_ENTRIES = 10_000;
+
+/** An organization as other contexts see it. */
+export interface OrganizationView {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  /** Those that are on, defaults included. */
+  readonly features: ReadonlySet<Feature>;
+  /** Most agents the organization may have; null means any number. */
+  readonly agentLimit: number | null;
+}
+
+/** Answers from memory; a change is seen at once in the process that made it, elsewhere within seconds. */
+@Injectable()
+export class OrganizationDirectory {
+  private readonly cache: TtlCache<OrganizationView>;
+
+  constructor(
+    clock: Clock,
+    events: EventBus,
+    private readonly organizations: OrganizationRepository,
+  ) {
+    this.cache = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
+    events.subscribe(OrganizationChanged, ({ organizationId }) => {
+      this.cache.delete(organizationId);
+    });
+  }
+
+  async find(organizationId: string): Promise<OrganizationView | null> {
+    return (await this.cache.get(organizationId, () => this.load(organizationId))) ?? null;
+  }
+
+  private async load(organizationId: string): Promise<OrganizationView | undefined> {
+    const organization = await this.organizations.find(organizationId);
+    if (!organization) return undefined;
+    const { id, name, plan, agentLimit } = organization;
+    return { id, name, plan, agentLimit, features: organization.effectiveFeatures() };
+  }
+}

@@ -1,0 +1,55 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { ApiKeyRepository } from '../persistence/api-key.repository.js';
+
+/** How exactly `lastUsedAt` tells the last use, and so how often a busy key is written. */
+const PRECISION_MS = 60_000;
+/** How long uses are gathered before they are written together. */
+const FLUSH_EVERY_MS = 10_000;
+
+/** Keeps `lastUsedAt` without costing a request anything: uses are gathered and written in the background. */
+@Injectable()
+export class RecordKeyUse implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(RecordKeyUse.name);
+  private readonly pending = new Map<string, Date>();
+  private readonly written = new Map<string, Date>();
+  private readonly stop: () => void;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly keys: ApiKeyRepository,
+  ) {
+    this.stop = clock.every(FLUSH_EVERY_MS, () => void this.flush());
+  }
+
+  record(keyId: string): void {
+    const now = this.clock.now();
+    const written = this.written.get(keyId);
+    if (written === undefined || now.getTime() - written.getTime() >= PRECISION_MS) this.pending.set(keyId, now);
+  }
+
+  /** Writes what has been gathered; what cannot be written is tried again the next time. */
+  async flush(): Promise<void> {
+    const uses = new Map(this.pending);
+    this.pending.clear();
+    this.forgetOld();
+    if (uses.size === 0) return;
+    try {
+      await this.keys.recordUses(uses, PRECISION_MS);
+      for (const [keyId, at] of uses) this.written.set(keyId, at);
+    } catch (error) {
+      for (const [keyId, at] of uses) if (!this.pending.has(keyId)) this.pending.set(keyId, at);
+      this.logger.warn(`The last use of ${uses.size} API keys could not be stored yet: ${String(error)}`);
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stop();
+    await this.flush();
+  }
+
+  private forgetOld(): void {
+    const limit = this.clock.now().getTime() - PRECISION_MS;
+    for (const [keyId, at] of this.written) if (at.getTime() <= limit) this.written.delete(keyId);
+  }
+}

@@ -1,0 +1,76 @@
+import { DomainError } from '../../platform/errors/index.js';
+import type { Capability } from './capability.js';
+
+export class ApiKeyMissing extends DomainError {
+  constructor() {
+    super('unauthenticated', 'Send an API key in the header `Authorization: Bearer <API_KEY>`.', {
+      code: 'api_key_missing',
+    });
+  }
+}
+
+/** Malformed, unknown, revoked and expired keys are answered alike: which one it was helps only a guesser. */
+export class ApiKeyInvalid extends DomainError {
+  constructor() {
+    super('unauthenticated', 'The API key is not valid, or it has been revoked or has expired.', {
+      code: 'api_key_invalid',
+    });
+  }
+}
+
+export class ForbiddenByKeyRole extends DomainError {
+  constructor(message: string) {
+    super('forbidden', message, { code: 'forbidden_by_key_role' });
+  }
+
+  static lacking(capability: Capability): ForbiddenByKeyRole {
+    return new ForbiddenByKeyRole(`This API key lacks the capability ${capability}.`);
+  }
+}
+
+export class ForbiddenOrganizationEndpoint extends DomainError {
+  constructor() {
+    super('forbidden', 'An API key with an agent allowlist cannot call an organization-level endpoint.', {
+      code: 'forbidden_org_endpoint_for_scoped_key',
+    });
+  }
+}
+
+export class ForbiddenByAgentAllowlist extends DomainError {
+  constructor() {
+    super('forbidden', "The agent is not on this API key's allowlist.", { code: 'forbidden_by_agent_allowlist' });
+  }
+}
+
+/** The route says nothing about who may call it, so nobody may. */
+export class UndeclaredRoute extends DomainError {
+  constructor(route: string) {
+    super('forbidden', 'This route cannot be called.', { detail: `${route} declares neither @Access nor @PublicRoute` });
+  }
+}
+
+export class OrganizationNotFound extends DomainError {
+  constructor(id: string) {
+    super('not_found', `There is no organization ${id}.`);
+  }
+}
+
+export class MemberNotFound extends DomainError {
+  constructor(id: string) {
+    super('not_found', `The organization has no member ${id}.`);
+  }
+}
+
+export class MemberExists extends DomainError {
+  constructor(email: string) {
+    super('conflict', `The organization already has a member with the e-mail address ${email}.`, {
+      code: 'member_exists',
+    });
+  }
+}
+
+export class ApiKeyNotFound extends DomainError {
+  constructor(id: string) {
+    super('not_found', `There is no API key ${id}.`);
+  }
+}

@@ -1,0 +1,35 @@
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { checkEmail } from './text.js';
+
+export const MEMBER_ROLES = ['owner', 'admin', 'member'] as const;
+
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** @throws ValidationFailed */
+export function parseMemberRole(name: string): MemberRole {
+  const role = MEMBER_ROLES.find((known) => known === name);
+  if (role === undefined) throw new ValidationFailed(`role: must be one of ${MEMBER_ROLES.join(', ')}`);
+  return role;
+}
+
+/** A person in one organization. */
+export class Member {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly email: string;
+  readonly role: MemberRole;
+  readonly createdAt: Date;
+
+  constructor(id: string, organizationId: string, email: string, role: MemberRole, createdAt: Date) {
+    this.id = id;
+    this.organizationId = organizationId;
+    this.email = checkEmail(email);
+    this.role = role;
+    this.createdAt = createdAt;
+  }
+
+  /** Owners and admins issue API keys. */
+  get mayIssueApiKeys(): boolean {
+    return this.role === 'owner' || this.role === 'admin';
+  }
+}

@@ -1,0 +1,18 @@
+import { ValidationFailed } from '../../platform/errors/index.js';
+
+const MAX_NAME = 255;
+const MAX_EMAIL = 254;
+const EMAIL = /^[^\s@]+@[^\s@]+$/u;
+
+/** @throws ValidationFailed unless the name has 1 to 255 characters */
+export function checkName(name: string): string {
+  const length = [...name].length;
+  if (length < 1 || length > MAX_NAME) throw new ValidationFailed(`name: must have 1 to ${MAX_NAME} characters`);
+  return name;
+}
+
+/** The address in lower case, so that one person is one member. */
+export function checkEmail(email: string): string {
+  if (email.length > MAX_EMAIL || !EMAIL.test(email)) throw new ValidationFailed('email: must be an e-mail address');
+  return email.toLowerCase();
+}

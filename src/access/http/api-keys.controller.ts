@@ -1,0 +1,61 @@
+import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { IssueApiKey } from '../application/issue-api-key.js';
+import { ListApiKeys } from '../application/list-api-keys.js';
+import { RevokeApiKey } from '../application/revoke-api-key.js';
+import type { Principal } from '../domain/principal.js';
+import { Access } from './access.decorator.js';
+import {
+  ApiKeyListResponse,
+  apiKeyView,
+  CreateApiKeyBody,
+  CreatedApiKeyResponse,
+  createdApiKeyView,
+} from './api-keys.dto.js';
+import { Caller } from './request-access.js';
+
+@ApiTags('API keys')
+@Controller('v1/api-keys')
+export class ApiKeysController {
+  constructor(
+    private readonly issueApiKey: IssueApiKey,
+    private readonly listApiKeys: ListApiKeys,
+    private readonly revokeApiKey: RevokeApiKey,
+  ) {}
+
+  @Post()
+  @Access({ scope: 'manageApiKeys', level: 'organization' })
+  @ApiOperation({ operationId: 'createApiKey', summary: 'Issue an API key' })
+  @ApiCreatedResponse({ type: CreatedApiKeyResponse })
+  @ApiErrors(400, 401, 403)
+  async create(@Caller() caller: Principal, @Body() body: CreateApiKeyBody): Promise<CreatedApiKeyResponse> {
+    const { key, record } = await this.issueApiKey.byCaller(caller, {
+      name: body.name,
+      capabilities: body.capabilities,
+      agentIds: body.agentIds,
+      expiresAt: body.expiresAt === undefined ? null : new Date(body.expiresAt),
+    });
+    return createdApiKeyView(key, record);
+  }
+
+  @Get()
+  @Access({ scope: 'manageApiKeys', level: 'organization' })
+  @ApiOperation({ operationId: 'listApiKeys', summary: 'List the API keys that are not revoked, oldest first' })
+  @ApiOkResponse({ type: ApiKeyListResponse })
+  @ApiErrors(401, 403)
+  async list(@Caller() caller: Principal): Promise<ApiKeyListResponse> {
+    const keys = await this.listApiKeys.execute(caller.organizationId);
+    return { apiKeys: keys.map(apiKeyView) };
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Access({ scope: 'manageApiKeys', level: 'organization' })
+  @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke an API key', description: 'It is refused within 5 seconds.' })
+  @ApiNoContentResponse()
+  @ApiErrors(400, 401, 403, 404)
+  async revoke(@Caller() caller: Principal, @UuidParam('id') id: string): Promise<void> {
+    await this.revokeApiKey.execute(caller.organizationId, id);
+  }
+}

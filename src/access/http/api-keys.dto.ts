@@ -1,0 +1,78 @@
+import {
+  EnumListField,
+  ObjectListField,
+  StringField,
+  TimestampField,
+  UuidField,
+  UuidListField,
+} from '../../platform/http/index.js';
+import type { ApiKey } from '../domain/api-key.js';
+import { CAPABILITIES, type Capability } from '../domain/capability.js';
+
+const ALLOWLIST = 'The only agents the key may use; null means every agent of the organization.';
+
+export class CreateApiKeyBody {
+  @StringField({ min: 1, max: 255 })
+  readonly name!: string;
+
+  @EnumListField(CAPABILITIES, { description: 'What the key may do; at most what the calling key may do.' })
+  readonly capabilities!: Capability[];
+
+  @UuidListField({ min: 1, optional: true, description: 'The only agents the key may use; absent means every agent.' })
+  readonly agentIds?: string[];
+
+  @TimestampField({ optional: true, description: 'When the key stops working, in the future; absent means never.' })
+  readonly expiresAt?: string;
+}
+
+class ApiKeyFields {
+  @UuidField()
+  readonly id!: string;
+  @StringField()
+  readonly name!: string;
+  @StringField({ description: 'The last four characters of the key, to tell keys apart.' })
+  readonly last4!: string;
+  @EnumListField(CAPABILITIES)
+  readonly capabilities!: Capability[];
+  @UuidListField({ nullable: true, description: ALLOWLIST })
+  readonly agentIds!: string[] | null;
+  @TimestampField()
+  readonly createdAt!: string;
+  @TimestampField({ nullable: true })
+  readonly expiresAt!: string | null;
+}
+
+export class CreatedApiKeyResponse extends ApiKeyFields {
+  @StringField({ description: 'The key itself. It is shown this once and stored nowhere.' })
+  readonly key!: string;
+}
+
+export class ApiKeyResponse extends ApiKeyFields {
+  @TimestampField({ nullable: true, description: 'To the minute; null for a key that was never used.' })
+  readonly lastUsedAt!: string | null;
+}
+
+export class ApiKeyListResponse {
+  @ObjectListField(() => ApiKeyResponse)
+  readonly apiKeys!: ApiKeyResponse[];
+}
+
+function fieldsOf(key: ApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    last4: key.last4,
+    capabilities: key.capabilities,
+    agentIds: key.agentIds,
+    createdAt: key.createdAt.toISOString(),
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+  } satisfies ApiKeyFields;
+}
+
+export function createdApiKeyView(key: string, record: ApiKey): CreatedApiKeyResponse {
+  return { ...fieldsOf(record), key };
+}
+
+export function apiKeyView(key: ApiKey): ApiKeyResponse {
+  return { ...fieldsOf(key), lastUsedAt: key.lastUsedAt?.toISOString() ?? null };
+}

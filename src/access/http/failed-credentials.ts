@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { DomainError } from '../../platform/errors/index.js';
+import { RateLimiter } from '../../platform/limits/index.js';
+
+const LIMIT = 60;
+const WINDOW_SECONDS = 60;
+/** What one subscriber has of IPv6; whoever holds it could else come from a new address with each attempt. */
+const IPV6_SUBSCRIBER_BITS = 64;
+
+/**
+ * Counts the credentials of each client address that fail. Only those are refused once the budget is used up:
+ * a good key keeps working from an address that it shares with a bad one (NAT, a proxy). Each API server
+ * counts its own, so that a flood of bad keys costs nothing outside the process.
+ */
+@Injectable()
+export class FailedCredentials {
+  constructor(private readonly limiter: RateLimiter) {}
+
+  /**
+   * Counts a credential that has failed.
+   * @throws DomainError `rate_limited`, in place of what was wrong with it, when the address has used up its budget
+   */
+  async count(request: FastifyRequest): Promise<void> {
+    const budget = await this.limiter.hit({
+      bucket: `failed-credentials:${subscriberOf(request.ip)}`,
+      limit: LIMIT,
+      windowSeconds: WINDOW_SECONDS,
+      perProcess: true,
+    });
+    if (budget.allowed) return;
+    const message =
+      `${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds, and this one has failed ` +
+      'too. Check the API key before trying again.';
+    throw new DomainError('rate_limited', message, {
+      code: 'rate_limited',
+      retryAfterSeconds: budget.retryAfterSeconds,
+    });
+  }
+}
+
+/** The address, or the network that one subscriber has of IPv6. */
+export function subscriberOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_SUBSCRIBER_BITS}`).toString();
+}

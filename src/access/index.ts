@@ -1,0 +1,16 @@
+export { AccessModule } from './access.module.js';
+export { accessSchema } from './persistence/access.schema.js';
+export { CAPABILITIES, type Capability } from './domain/capability.js';
+export { FEATURES, type Feature } from './domain/feature.js';
+export { type Plan } from './domain/plan.js';
+export { type ApiKeyPrincipal, hasCapability, mayUseAgent, type Principal } from './domain/principal.js';
+export { ApiKeyRevoked, OrganizationChanged } from './domain/access.events.js';
+export { ForbiddenByAgentAllowlist } from './domain/access.errors.js';
+export { Access, type AccessDeclaration, bodyResource, pathResource, type ResourceReference } from './http/access.decorator.js';
+export { Caller, principalOf, Resource } from './http/request-access.js';
+export { AuthenticateRequest } from './http/authenticate-request.js';
+export { RouteDeclarations } from './http/route-declarations.js';
+export { ResourceLookup, ResourceLookups, type ResourceOfAgent } from './application/resource-lookup.js';
+export { OrganizationDirectory, type OrganizationView } from './application/organization-directory.js';
+export { BootstrapOrganization, type FirstKey } from './application/bootstrap-organization.js';
+export { accessCommands } from './operator/access-commands.js';

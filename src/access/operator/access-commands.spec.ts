@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+import { SystemClock } from '../../platform/clock/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { runCommand } from '../../platform/operator/index.js';
+import { AuthenticateApiKey } from '../application/authenticate-api-key.js';
+import { OrganizationDirectory } from '../application/organization-directory.js';
+import { RecordKeyUse } from '../application/record-key-use.js';
+import { accessSchema } from '../persistence/access.schema.js';
+import { ApiKeyRepository } from '../persistence/api-key.repository.js';
+import { OrganizationRepository } from '../persistence/organization.repository.js';
+import { accessCommands } from './access-commands.js';
+
+let open: TestDatabase;
+let uses: RecordKeyUse;
+let authenticate: AuthenticateApiKey;
+let directory: OrganizationDirectory;
+const clock = new SystemClock();
+const events = new EventBus();
+
+beforeAll(async () => {
+  open = await openTestDatabase([accessSchema]);
+  const keys = new ApiKeyRepository(open.database);
+  uses = new RecordKeyUse(clock, keys);
+  authenticate = new AuthenticateApiKey(clock, events, keys, uses);
+  directory = new OrganizationDirectory(clock, events, new OrganizationRepository(open.database));
+});
+afterAll(async () => {
+  await uses.beforeApplicationShutdown();
+  await open.close();
+});
+
+async function run(line: string): Promise<Record<string, string>> {
+  return (await runCommand(accessCommands({ open, clock, events }), line.split(' '))) as Record<string, string>;
+}
+
+describe('the operator', () => {
+  it('makes an organization with its owner, a member, and keys that work', async () => {
+    const { id, name, ownerId } = await run('org create --name Acme --plan enterprise --features hipaa,-ai_gateway --agent-limit 5');
+    expect(name).toBe('Acme');
+    const view = await directory.find(id!);
+    expect(view).toMatchObject({ plan: 'enterprise', agentLimit: 5 });
+    expect(view!.features).toEqual(new Set(['hipaa', 'session_start_hook']));
+
+    const owners = await run(`key create --org ${id} --capabilities chat,manageAgents`);
+    expect(await authenticate.execute(owners.key!)).toMatchObject({ keyId: owners.id, organizationId: id, memberId: ownerId });
+
+    const member = await run(`member add ${id} --email ann@acme.test --role member`);
+    const agentId = newId();
+    const hers = await run(`key create --org ${id} --capabilities chat --agents ${agentId} --member ${member.id}`);
+    const principal = await authenticate.execute(hers.key!);
+    expect(principal).toMatchObject({ memberId: member.id, agentIds: new Set([agentId]) });
+  });
+
+  it('changes an organization, and the service sees it at once', async () => {
+    const { id } = await run('org create --name Acme');
+    await directory.find(id!);
+    await run(`org set ${id} --plan team --features -session_start_hook --agent-limit 2`);
+    expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: 2, features: new Set() });
+    await run(`org set ${id} --agent-limit none`);
+    expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: null, features: new Set() });
+  });
+
+  it('revokes a key, which the service refuses from then on', async () => {
+    const { id } = await run('org create --name Acme');
+    const { id: keyId, key } = await run(`key create --org ${id} --capabilities chat`);
+    await authenticate.execute(key!);
+    await run(`key revoke ${keyId}`);
+    await expect(authenticate.execute(key!)).rejects.toMatchObject({ code: 'api_key_invalid' });
+    await expect(run(`key revoke ${keyId}`)).rejects.toThrow(/no API key/);
+  });
+
+  it.each([
+    ['org create', /--name is required/],
+    ['org create --name A --plan gold', /plan: must be one of free/],
+    ['org create --name A --agent-limit many', /--agent-limit/],
+    ['org create --name A --agent-limit 9999999999', /agentLimit/],
+    ['org set nobody --plan free', /'nobody' is not an id/],
+    [`org set ${newId()} --plan free`, /There is no organization/],
+    [`member add ${newId()} --email a@b --role owner`, /There is no organization/],
+    [`key create --org ${newId()} --capabilities chat`, /There is no organization/],
+    [`key create --org ${newId()}`, /--capabilities is required/],
+    [`key revoke ${newId()}`, /There is no API key/],
+  ])('is told what is wrong with: %s', async (line, message) => {
+    await expect(run(line)).rejects.toThrow(message);
+  });
+
+  it('cannot give a key to a member of another organization', async () => {
+    const { id } = await run('org create --name Acme');
+    const { ownerId: stranger } = await run('org create --name Other');
+    await expect(run(`key create --org ${id} --capabilities chat --member ${stranger}`)).rejects.toThrow(/no member/);
+  });
+});

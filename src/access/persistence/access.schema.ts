@@ -1,0 +1,91 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { type ContextSchema, migration } from '../../platform/database/index.js';
+import { ApiKey } from '../domain/api-key.js';
+import { Member } from '../domain/member.js';
+import { Organization } from '../domain/organization.js';
+
+const organizations = defineEntity({
+  class: Organization,
+  tableName: 'organizations',
+  properties: {
+    id: p.uuid().primary(),
+    name: p.text(),
+    plan: p.text(),
+    features: p.array().columnType('text[]'),
+    agentLimit: p.integer().nullable(),
+    createdAt: p.datetime(3),
+  },
+});
+
+const members = defineEntity({
+  class: Member,
+  tableName: 'members',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    email: p.text(),
+    role: p.text(),
+    createdAt: p.datetime(3),
+  },
+});
+
+const apiKeys = defineEntity({
+  class: ApiKey,
+  tableName: 'api_keys',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    memberId: p.uuid(),
+    name: p.text(),
+    capabilities: p.array().columnType('text[]'),
+    agentIds: p.array().columnType('uuid[]').nullable(),
+    digest: p.blob().columnType('bytea'),
+    last4: p.text().fieldName('last4'),
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3).nullable(),
+    revokedAt: p.datetime(3).nullable(),
+    lastUsedAt: p.datetime(3).nullable(),
+  },
+});
+
+export const accessSchema: ContextSchema = {
+  entities: [organizations, members, apiKeys],
+  migrations: [
+    migration('2026112101_access_organizations_members_api_keys', [
+      `create table organizations (
+        id uuid primary key,
+        name text not null,
+        plan text not null,
+        features text[] not null,
+        agent_limit integer,
+        created_at timestamptz(3) not null
+      )`,
+      `create table members (
+        id uuid primary key,
+        organization_id uuid not null references organizations (id) on delete cascade,
+        email text not null,
+        role text not null check (role in ('owner', 'admin', 'member')),
+        created_at timestamptz(3) not null,
+        constraint members_email_unique unique (organization_id, email),
+        constraint members_organization_unique unique (organization_id, id)
+      )`,
+      // The pair of columns keeps a key from ever naming a member of another organization.
+      `create table api_keys (
+        id uuid primary key,
+        organization_id uuid not null,
+        member_id uuid not null,
+        name text not null,
+        capabilities text[] not null check (cardinality(capabilities) > 0),
+        agent_ids uuid[] check (cardinality(agent_ids) > 0),
+        digest bytea not null constraint api_keys_digest_unique unique,
+        last4 text not null,
+        created_at timestamptz(3) not null,
+        expires_at timestamptz(3),
+        revoked_at timestamptz(3),
+        last_used_at timestamptz(3),
+        foreign key (organization_id, member_id) references members (organization_id, id) on delete cascade
+      )`,
+      'create index api_keys_organization on api_keys (organization_id, id)',
+    ]),
+  ],
+};

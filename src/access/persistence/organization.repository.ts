@@ -1,0 +1,34 @@
+import { LockMode } from '@mikro-orm/core';
+import { Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '../../platform/database/index.js';
+import { Organization } from '../domain/organization.js';
+
+/** Any constant: processes that start at once agree on it. */
+const FIRST_ORGANIZATION_LOCK = 7_216_943_002;
+
+@Injectable()
+export class OrganizationRepository {
+  constructor(private readonly database: Database) {}
+
+  async add({ em }: Transaction, organization: Organization): Promise<void> {
+    await em.persist(organization).flush();
+  }
+
+  find(id: string): Promise<Organization | null> {
+    return this.database.em().findOne(Organization, { id });
+  }
+
+  /** The organization, which no other transaction changes until this one ends. */
+  findForChange({ em }: Transaction, id: string): Promise<Organization | null> {
+    return em.findOne(Organization, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  }
+
+  /**
+   * Whether there is any organization. Transactions that ask do so one after the other, so that of
+   * several processes that start on an empty database one alone finds it empty.
+   */
+  async existsAny(transaction: Transaction): Promise<boolean> {
+    await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_ORGANIZATION_LOCK]);
+    return (await transaction.query('select 1 from organizations limit 1')).length > 0;
+  }
+}

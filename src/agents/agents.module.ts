@@ -1,0 +1,50 @@
+import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/index.js';
+import { GatewaysModule } from '../models/index.js';
+import { AgentRouting } from './application/agent-routing.js';
+import { AgentWrites } from './application/agent-writes.js';
+import { AgentDirectory, AssistantLookup, ManagedAgentLookup } from './application/agent-directory.js';
+import { ChangeAgent } from './application/change-agent.js';
+import { CreateAgent } from './application/create-agent.js';
+import { DeleteAgent } from './application/delete-agent.js';
+import { ListVersions } from './application/list-versions.js';
+import { OrganizationTerms } from './application/organization-terms.js';
+import { ReadAgents, StoredAgentLookup } from './application/read-agents.js';
+import { RestoreVersion } from './application/restore-version.js';
+import { RotateProviderKey } from './application/rotate-provider-key.js';
+import { VersionedParts } from './application/versioned-parts.js';
+import { VersionedWrite } from './application/versioned-write.js';
+import { AgentVersionsController } from './http/agent-versions.controller.js';
+import { AgentViews } from './http/agent-views.js';
+import { AgentsController } from './http/agents.controller.js';
+import { AssistantsController } from './http/assistants.controller.js';
+import { AgentVersionsRepository } from './persistence/agent-versions.repository.js';
+import { AgentsRepository } from './persistence/agents.repository.js';
+
+@Module({
+  imports: [AccessModule, GatewaysModule],
+  controllers: [AgentVersionsController, AgentsController, AssistantsController],
+  providers: [
+    AgentDirectory,
+    AgentRouting,
+    AgentVersionsRepository,
+    AgentViews,
+    AgentWrites,
+    AgentsRepository,
+    AssistantLookup,
+    ChangeAgent,
+    CreateAgent,
+    DeleteAgent,
+    ListVersions,
+    ManagedAgentLookup,
+    OrganizationTerms,
+    ReadAgents,
+    RestoreVersion,
+    RotateProviderKey,
+    StoredAgentLookup,
+    VersionedParts,
+    VersionedWrite,
+  ],
+  exports: [AgentDirectory, AgentRouting, AgentWrites, VersionedParts],
+})
+export class AgentsModule {}

@@ -1,0 +1,191 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ResourceLookup, ResourceLookups } from '../../access/index.js';
+import type { ModelOptions, ProviderType } from '../../models/index.js';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { Vault } from '../../platform/vault/index.js';
+import type { Agent } from '../domain/agent.js';
+import type { ToolSettings } from '../domain/agent-settings.js';
+import type { AgentGateway } from '../domain/agent-gateway.js';
+import type { AgentType } from '../domain/agent-type.js';
+import { AgentChanged, AgentDeleted } from '../domain/agents.events.js';
+import { AgentNotFound } from '../domain/agents.errors.js';
+import type { KnowledgeSearch } from '../domain/knowledge-search.js';
+import type { ResponseComponents } from '../domain/response-components.js';
+import { AgentsRepository } from '../persistence/agents.repository.js';
+import { providerKeyOf } from './agent-secrets.js';
+import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './tunables.js';
+
+/** Everything a turn needs to know about its agent. */
+export interface RunnableAgent {
+  readonly id: string;
+  /** The same as `id`: what the guard asks of every resource. */
+  readonly agentId: string;
+  readonly organizationId: string;
+  readonly type: AgentType;
+  readonly version: number;
+  readonly name: string;
+  readonly systemPrompt: string;
+  readonly provider: { readonly type: ProviderType; readonly model: string; readonly useOwnApiKey: boolean };
+  readonly options: ModelOptions;
+  readonly tools: ToolSettings;
+  readonly toolProgress: boolean;
+  readonly longTermMemory: boolean;
+  readonly responseComponents: ResponseComponents;
+  readonly disableInteractivePrompts: boolean;
+  readonly knowledgeSearch: KnowledgeSearch;
+  /** The agent's own word on the routing gateway; `AgentRouting` knows what comes of it. */
+  readonly aiGateway: AgentGateway | null;
+  /** 1 to 20; how long one turn may take. */
+  readonly timeoutMinutes: number;
+}
+
+/** What an agent is at this moment. */
+export interface CurrentAgent {
+  readonly id: string;
+  /** The same as `id`: what the guard asks of every resource. */
+  readonly agentId: string;
+  readonly type: AgentType;
+  readonly version: number;
+}
+
+/** An agent in a list of what a caller can see. */
+export interface VisibleAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly type: AgentType;
+  readonly createdAt: Date;
+}
+
+/**
+ * Agents for other contexts. `find` and `ownApiKey` answer from memory: what this process changes shows
+ * at once, what another changes within 5 seconds.
+ */
+@Injectable()
+export class AgentDirectory {
+  private readonly running: TtlCache<RunnableAgent>;
+  private readonly ownKeys: TtlCache<string>;
+
+  constructor(
+    private readonly agents: AgentsRepository,
+    private readonly vault: Vault,
+    clock: Clock,
+    events: EventBus,
+  ) {
+    const options = { clock, ttlMs: AGENT_CACHE_MS, maxEntries: AGENT_CACHE_ENTRIES };
+    this.running = new TtlCache(options);
+    this.ownKeys = new TtlCache(options);
+    for (const event of [AgentChanged, AgentDeleted]) {
+      events.subscribe<AgentChanged | AgentDeleted>(event, ({ organizationId, agentId }) => {
+        this.forget(organizationId, agentId);
+      });
+    }
+  }
+
+  /** @returns null when the organization has no such agent, also when another has */
+  async find(organizationId: string, agentId: string): Promise<RunnableAgent | null> {
+    const load = async (): Promise<RunnableAgent | undefined> => {
+      const agent = await this.agents.find(organizationId, agentId);
+      return agent ? runnable(agent) : undefined;
+    };
+    return (await this.running.get(keyOf(organizationId, agentId), load)) ?? null;
+  }
+
+  /**
+   * Always from the database: for an `ETag`, which must not be older than what is read after it.
+   * @returns null when the organization has no such agent, also when another has
+   */
+  async current(organizationId: string, agentId: string): Promise<CurrentAgent | null> {
+    const agent = await this.agents.findCurrent(organizationId, agentId);
+    return agent && { id: agent.id, agentId: agent.id, type: agent.type, version: agent.version };
+  }
+
+  /**
+   * The agent's own key for its provider, in clear: for the provider's request and nothing else.
+   * @throws SecretUnreadable when the agent has none
+   */
+  async ownApiKey(organizationId: string, agentId: string): Promise<string> {
+    const read = (): Promise<string> => this.vault.read(providerKeyOf(organizationId, agentId));
+    return (await this.ownKeys.get(keyOf(organizationId, agentId), read)) ?? read();
+  }
+
+  /**
+   * Every agent of the organization, of every type, by name then id; always from the database.
+   * @param allowed the caller's allowlist; null for all
+   */
+  async visibleAgents(organizationId: string, allowed: ReadonlySet<string> | null): Promise<VisibleAgent[]> {
+    const agents = await this.agents.list(organizationId, allowed);
+    return agents.map(({ id, name, type, createdAt }) => ({ id, name, type, createdAt }));
+  }
+
+  private forget(organizationId: string, agentId: string): void {
+    const key = keyOf(organizationId, agentId);
+    this.running.delete(key);
+    this.ownKeys.delete(key);
+  }
+}
+
+/** The guard's look-up of `{agentId}` on the agents' own routes: agents that the API does not manage are absent. */
+@Injectable()
+export class ManagedAgentLookup extends ResourceLookup<RunnableAgent> implements OnModuleInit {
+  readonly kind: string = 'agent';
+
+  constructor(
+    protected readonly directory: AgentDirectory,
+    private readonly lookups: ResourceLookups,
+  ) {
+    super();
+  }
+
+  onModuleInit(): void {
+    this.lookups.register(this);
+  }
+
+  async find(organizationId: string, id: string): Promise<RunnableAgent | null> {
+    const agent = await this.directory.find(organizationId, id);
+    return agent?.type === 'classic' ? null : agent;
+  }
+
+  absent(): AgentNotFound {
+    return new AgentNotFound();
+  }
+}
+
+/** The guard's look-up of an `assistant_id`: agents of every type hold conversations. */
+@Injectable()
+export class AssistantLookup extends ManagedAgentLookup {
+  override readonly kind = 'assistant';
+
+  override find(organizationId: string, id: string): Promise<RunnableAgent | null> {
+    return this.directory.find(organizationId, id);
+  }
+}
+
+function keyOf(organizationId: string, agentId: string): string {
+  return `${organizationId}/${agentId}`;
+}
+
+function runnable(agent: Agent): RunnableAgent {
+  const { id, organizationId, type, version, name, systemPrompt, settings } = agent;
+  const { options, model, useOwnApiKey } = settings.provider;
+  return {
+    id,
+    agentId: id,
+    organizationId,
+    type,
+    version,
+    name,
+    systemPrompt,
+    provider: { type: options.type, model, useOwnApiKey },
+    options,
+    tools: settings.tools,
+    toolProgress: settings.toolProgress,
+    longTermMemory: settings.longTermMemory,
+    responseComponents: agent.responseComponents,
+    disableInteractivePrompts: settings.disableInteractivePrompts,
+    knowledgeSearch: settings.knowledgeSearch,
+    aiGateway: settings.aiGateway,
+    timeoutMinutes: settings.timeoutMinutes,
+  };
+}

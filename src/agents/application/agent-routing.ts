@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { type ModelRoute, type OpenGateway, OrganizationGateways } from '../../models/index.js';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { Vault } from '../../platform/vault/index.js';
+import { AgentChanged, AgentDeleted } from '../domain/agents.events.js';
+import { AgentsRepository } from '../persistence/agents.repository.js';
+import type { RunnableAgent } from './agent-directory.js';
+import { gatewayTokenOf } from './agent-secrets.js';
+import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './tunables.js';
+
+type GatewayChoice = { readonly use: 'own'; readonly gateway: OpenGateway } | { readonly use: 'none' | 'organization' };
+
+/**
+ * Which way the model traffic of an agent goes: through its own gateway, through the organization's, or directly.
+ * Answers from memory: what this process changes holds at once, what another changes within 5 seconds.
+ */
+@Injectable()
+export class AgentRouting {
+  private readonly own: TtlCache<GatewayChoice>;
+
+  constructor(
+    private readonly gateways: OrganizationGateways,
+    private readonly agents: AgentsRepository,
+    private readonly vault: Vault,
+    clock: Clock,
+    events: EventBus,
+  ) {
+    this.own = new TtlCache({ clock, ttlMs: AGENT_CACHE_MS, maxEntries: AGENT_CACHE_ENTRIES });
+    for (const event of [AgentChanged, AgentDeleted]) {
+      events.subscribe<AgentChanged | AgentDeleted>(event, ({ agentId }) => {
+        this.own.delete(agentId);
+      });
+    }
+  }
+
+  /** @returns undefined for the direct way to the provider */
+  async routeOf(agent: RunnableAgent): Promise<ModelRoute | undefined> {
+    const { organizationId, provider } = agent;
+    const choice = await this.choiceOf(agent);
+    switch (choice?.use) {
+      case 'own':
+        return this.gateways.through(organizationId, provider.type, choice.gateway);
+      case 'organization':
+        return this.gateways.routeOf(organizationId, provider.type);
+      case 'none':
+      case undefined:
+        return undefined;
+      default:
+        return choice satisfies never;
+    }
+  }
+
+  private async choiceOf({ organizationId, id, aiGateway }: RunnableAgent): Promise<GatewayChoice | undefined> {
+    if (aiGateway?.enabled) return this.own.get(id, () => this.unlock(organizationId, id));
+    return aiGateway === null ? { use: 'organization' } : { use: 'none' };
+  }
+
+  /** Address and token together, so that a token never goes to the address of another time. */
+  private async unlock(organizationId: string, agentId: string): Promise<GatewayChoice> {
+    const own = (await this.agents.find(organizationId, agentId))?.settings.aiGateway ?? null;
+    if (!own?.enabled) return { use: own ? 'none' : 'organization' };
+    const { edgeAccountId, gatewayName } = own;
+    const token = await this.vault.read(gatewayTokenOf(organizationId, agentId));
+    return { use: 'own', gateway: { edgeAccountId, gatewayName, token } };
+  }
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { OrganizationView } from '../../access/index.js';
+import type { Transaction } from '../../platform/database/index.js';
+import { Vault } from '../../platform/vault/index.js';
+import type { Agent, AgentSnapshot } from '../domain/agent.js';
+import { VersionNotFound, VersionNotRestorable } from '../domain/agents.errors.js';
+import type { FieldChange } from '../domain/field-change.js';
+import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
+import { gatewayTokenOf } from './agent-secrets.js';
+import { CATALOGUE_CHOICES } from './catalogue-choices.js';
+import { OrganizationTerms } from './organization-terms.js';
+import { VersionedParts } from './versioned-parts.js';
+import { VersionedWrite, type WriteTarget } from './versioned-write.js';
+
+@Injectable()
+export class RestoreVersion {
+  constructor(
+    private readonly writes: VersionedWrite,
+    private readonly versions: AgentVersionsRepository,
+    private readonly parts: VersionedParts,
+    private readonly terms: OrganizationTerms,
+    private readonly vault: Vault,
+  ) {}
+
+  /**
+   * Makes the agent, and the parts of it that other contexts keep, what they were at a version; that is a new
+   * version, or none where all is so already. Secrets stay as they are.
+   * @throws AgentNotFound, VersionNotFound, VersionConflict, VersionNotRestorable; GatewayNotPermitted and
+   *   AgentRefused for settings that the plan no longer includes
+   */
+  async execute(target: WriteTarget, version: number): Promise<Agent> {
+    // Before the transaction, in which nothing else may be awaited.
+    const organization = await this.terms.of(target.organizationId);
+    const { agent } = await this.writes.run(target, async (transaction, agent) => {
+      const kept = await this.versions.partsAt(transaction, agent, version);
+      if (!kept) throw new VersionNotFound();
+      const changes = await this.restoreAgent(transaction, agent, kept.get('agent'), organization);
+      for (const part of this.parts.all()) {
+        const snapshot = kept.get(part.field) ?? null;
+        changes.push(...(await part.restore(transaction, agent.organizationId, agent.id, snapshot)));
+      }
+      return { result: undefined, changes };
+    });
+    return agent;
+  }
+
+  private async restoreAgent(
+    transaction: Transaction,
+    agent: Agent,
+    snapshot: unknown,
+    organization: OrganizationView,
+  ): Promise<FieldChange[]> {
+    if (snapshot === undefined) return [];
+    const before = agent.settings;
+    const changes = agent.restore(snapshot as AgentSnapshot, CATALOGUE_CHOICES);
+    const { aiGateway, knowledgeSearch } = agent.settings;
+    this.terms.check(organization, {
+      ...(aiGateway && !isDeepStrictEqual(aiGateway, before.aiGateway) ? { aiGateway } : {}),
+      ...(isDeepStrictEqual(knowledgeSearch, before.knowledgeSearch) ? {} : { knowledgeSearch }),
+    });
+    if (aiGateway?.enabled) await this.requireGatewayToken(transaction, agent);
+    return changes;
+  }
+
+  private async requireGatewayToken(transaction: Transaction, agent: Agent): Promise<void> {
+    const [token] = await this.vault.readMany([gatewayTokenOf(agent.organizationId, agent.id)], transaction);
+    if (token !== undefined) return;
+    throw new VersionNotRestorable(
+      'it routes through a gateway whose token is no longer stored; set aiGateway with its token first, then restore.',
+    );
+  }
+}

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import type { Agent } from '../domain/agent.js';
+import type { ChangedBy } from '../domain/agent-version.js';
+import { AgentChanged } from '../domain/agents.events.js';
+import { AgentNotFound, VersionConflict } from '../domain/agents.errors.js';
+import type { FieldChange } from '../domain/field-change.js';
+import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
+import { AgentsRepository } from '../persistence/agents.repository.js';
+import { type VersionedPart, VersionedParts } from './versioned-parts.js';
+
+/** The agent that a write is for, and on whose behalf. */
+export interface WriteTarget {
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly changedBy: ChangedBy;
+  /** The versions the write is meant for; undefined for whichever it finds. */
+  readonly ifMatch?: readonly number[] | undefined;
+}
+
+export interface Written<Result> {
+  readonly result: Result;
+  /** Empty when everything was so already. */
+  readonly changes: readonly FieldChange[];
+}
+
+type Work<Result> = (transaction: Transaction, agent: Agent) => Promise<Written<Result>>;
+
+/** The one way to change an agent: writes of one agent come one after the other, each is a version or nothing. */
+@Injectable()
+export class VersionedWrite {
+  constructor(
+    private readonly database: Database,
+    private readonly agents: AgentsRepository,
+    private readonly versions: AgentVersionsRepository,
+    private readonly parts: VersionedParts,
+    private readonly clock: Clock,
+    private readonly events: EventBus,
+  ) {}
+
+  /**
+   * Runs `work` in a transaction that holds the agent. A deadlock is tried again, so `work` must not have
+   * effects outside the database.
+   * @throws AgentNotFound, VersionConflict
+   */
+  async run<Result>(target: WriteTarget, work: Work<Result>): Promise<{ result: Result; agent: Agent }> {
+    const { organizationId, agentId, ifMatch, changedBy } = target;
+    return this.write(changedBy, work, async (transaction) => {
+      const agent = await this.agents.findForUpdate(transaction, organizationId, agentId);
+      if (!agent?.managedByApi) throw new AgentNotFound();
+      if (ifMatch?.includes(agent.version) === false) throw new VersionConflict(agent.version);
+      return agent;
+    });
+  }
+
+  /** As `run`, for the operator: an agent of any organization and any type. @throws AgentNotFound */
+  async runForOperator<Result>(
+    agentId: string,
+    changedBy: ChangedBy,
+    work: Work<Result>,
+  ): Promise<{ result: Result; agent: Agent }> {
+    return this.write(changedBy, work, async (transaction) => {
+      const agent = await this.agents.findAnyForUpdate(transaction, agentId);
+      if (!agent) throw new AgentNotFound();
+      return agent;
+    });
+  }
+
+  private async write<Result>(
+    changedBy: ChangedBy,
+    work: Work<Result>,
+    lock: (transaction: Transaction) => Promise<Agent>,
+  ): Promise<{ result: Result; agent: Agent }> {
+    const { agent, result, effective } = await this.database.transaction(async (transaction) => {
+      const agent = await lock(transaction);
+      const { result, changes } = await work(transaction, agent);
+      if (changes.length > 0) await this.record(transaction, agent, changes, changedBy);
+      return { agent, result, effective: changes.length > 0 };
+    });
+    if (effective) this.events.publish(new AgentChanged(agent.organizationId, agent.id, agent.version));
+    return { result, agent };
+  }
+
+  private async record(
+    transaction: Transaction,
+    agent: Agent,
+    changes: readonly FieldChange[],
+    changedBy: ChangedBy,
+  ): Promise<void> {
+    agent.enterNextVersion(this.clock.now());
+    // Before the snapshots, which must find what this version made.
+    await transaction.em.flush();
+    const { version, updatedAt: createdAt } = agent;
+    const touched = new Set(changes.map((change) => this.parts.of(change)));
+    const snapshots: Record<string, unknown> = {};
+    for (const part of touched) Object.assign(snapshots, await snapshotOf(part, transaction, agent));
+    await this.versions.add(transaction, agent, { version, createdAt, changedBy, changes }, snapshots);
+  }
+}
+
+async function snapshotOf(
+  part: VersionedPart | undefined,
+  transaction: Transaction,
+  agent: Agent,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (!part) return agent.snapshots();
+  return { [part.field]: await part.snapshot(transaction, agent.organizationId, agent.id) };
+}

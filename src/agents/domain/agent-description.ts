@@ -1,0 +1,71 @@
+import type { AgentSettings, ToolSettings } from './agent-settings.js';
+import type { AgentGateway } from './agent-gateway.js';
+import type { AgentType } from './agent-type.js';
+import type { KnowledgeSearch } from './knowledge-search.js';
+import type { ResponseComponents } from './response-components.js';
+
+/** What an agent runs on, as reads and versions show it. */
+export type ProviderDescription = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** Everything of an agent that can change and is no secret, as reads and versions show it. */
+export interface AgentDescription {
+  readonly name: string;
+  readonly systemPrompt: string;
+  readonly provider: ProviderDescription;
+  readonly tools: ToolSettings;
+  readonly longTermMemory: { readonly enabled: boolean };
+  readonly toolProgress: { readonly enabled: boolean };
+  readonly responseComponents: ResponseComponents;
+  readonly knowledgeSearch: KnowledgeSearch;
+  readonly aiGateway: AgentGateway | null;
+  readonly timeoutMinutes: number;
+  readonly disableInteractivePrompts: boolean;
+}
+
+/** An agent, or one that was read without its prompt. */
+interface Described {
+  readonly type: AgentType;
+  readonly managedByApi: boolean;
+  readonly responseComponents: ResponseComponents;
+  readonly settings: AgentSettings;
+}
+
+export function describeAgent(
+  agent: Described & { readonly name: string; readonly systemPrompt: string },
+): AgentDescription {
+  return { name: agent.name, systemPrompt: agent.systemPrompt, ...describeSettings(agent) };
+}
+
+/** The same without what `Described` lacks. */
+export function describeSettings(agent: Described): Omit<AgentDescription, 'name' | 'systemPrompt'> {
+  const { settings } = agent;
+  return {
+    provider: describeProvider(agent),
+    tools: settings.tools,
+    longTermMemory: { enabled: settings.longTermMemory },
+    toolProgress: { enabled: settings.toolProgress },
+    responseComponents: agent.responseComponents,
+    knowledgeSearch: settings.knowledgeSearch,
+    aiGateway: settings.aiGateway,
+    timeoutMinutes: settings.timeoutMinutes,
+    disableInteractivePrompts: settings.disableInteractivePrompts,
+  };
+}
+
+function describeProvider({ managedByApi, type, settings }: Described): ProviderDescription {
+  const { model, useOwnApiKey, options } = settings.provider;
+  if (!managedByApi) return { type, model, useOwnApiKey };
+  const common = { type: options.type, model, useOwnApiKey };
+  switch (options.type) {
+    case 'anthropic': {
+      const { thinking, temperature, webSearch } = options;
+      return { ...common, thinking, temperature, webSearch };
+    }
+    case 'openai-responses':
+      return { ...common, reasoning: { effort: options.reasoningEffort }, text: { verbosity: options.verbosity } };
+    case 'gemini':
+      return common;
+    default:
+      throw new Error(`Unknown provider: ${String(options satisfies never)}`);
+  }
+}

@@ -1,0 +1,40 @@
+import { isRouted, type ProviderType } from '../../models/index.js';
+import type { AgentType } from './agent-type.js';
+import { AgentRefused } from './agents.errors.js';
+
+/** An agent's own word on the routing gateway; its token is in the vault. */
+export type AgentGateway =
+  | { readonly enabled: true; readonly edgeAccountId: string; readonly gatewayName: string }
+  | { readonly enabled: false };
+
+/** As it is sent. */
+export type GatewayRequest =
+  | {
+      readonly enabled: true;
+      readonly edgeAccountId: string;
+      readonly gatewayName: string;
+      readonly edgeApiToken: string;
+    }
+  | { readonly enabled: false };
+
+const ROUTED_TYPES: readonly AgentType[] = ['anthropic', 'openai-responses'];
+
+/** @throws AgentRefused when the gateway does not carry this type's traffic */
+export function gatewayOf(type: AgentType, request: GatewayRequest): AgentGateway {
+  if (!ROUTED_TYPES.includes(type)) {
+    throw new AgentRefused(
+      'ai_gateway_unsupported_provider',
+      `aiGateway: only ${ROUTED_TYPES.join(' and ')} agents can route through a gateway, this one is ${type}.`,
+    );
+  }
+  if (!request.enabled) return { enabled: false };
+  return { enabled: true, edgeAccountId: request.edgeAccountId, gatewayName: request.gatewayName };
+}
+
+/** Whether the organization's gateway decides. */
+export function inheritsGateway(settings: {
+  readonly aiGateway: AgentGateway | null;
+  readonly provider: { readonly options: { readonly type: ProviderType } };
+}): boolean {
+  return settings.aiGateway === null && isRouted(settings.provider.options.type);
+}

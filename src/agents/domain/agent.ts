@@ -1,0 +1,254 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { gatewayOf, type GatewayRequest } from './agent-gateway.js';
+import type { AgentType } from './agent-type.js';
+import { AgentRefused, VersionNotRestorable } from './agents.errors.js';
+import { type AgentDescription, describeAgent } from './agent-description.js';
+import type { AgentSettings, ToolSettings } from './agent-settings.js';
+import type { FieldChange } from './field-change.js';
+import { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './knowledge-search.js';
+import {
+  changedProvider,
+  type ModelChoices,
+  newProvider,
+  type ProviderChange,
+  type ProviderRequest,
+  type ProviderSettings,
+} from './provider-settings.js';
+import {
+  completeDial,
+  DEFAULT_RESPONSE_COMPONENTS,
+  type ResponseComponents,
+  type ResponseComponentsChange,
+  turnDial,
+} from './response-components.js';
+
+export const NAME_LENGTH = { min: 1, max: 255 } as const;
+export const SYSTEM_PROMPT_LENGTH = 200_000;
+export const TIMEOUT_MINUTES = { min: 1, max: 20, default: 6 } as const;
+
+interface Switch {
+  readonly enabled: boolean;
+}
+
+/** What may be sent when an agent is made and when it is changed alike. */
+interface AgentRequest {
+  readonly systemPrompt?: string;
+  readonly tools?: Partial<ToolSettings>;
+  readonly longTermMemory?: Switch;
+  readonly toolProgress?: Switch;
+  readonly knowledgeSearch?: Partial<KnowledgeSearch>;
+  readonly timeoutMinutes?: number;
+}
+
+export interface NewAgent extends AgentRequest {
+  readonly name: string;
+  readonly provider: ProviderRequest;
+  readonly tools?: Partial<ToolSettings> & { readonly integrations?: readonly 'webSearch'[] };
+  readonly aiGateway?: GatewayRequest;
+}
+
+export interface AgentChange extends AgentRequest {
+  readonly name?: string;
+  readonly provider?: ProviderChange;
+  readonly responseComponents?: ResponseComponentsChange;
+  /** null drops the agent's override. */
+  readonly aiGateway?: GatewayRequest | null;
+}
+
+/** The agent itself as a version keeps it: everything but its type, which never goes back, and its secrets. */
+export interface AgentSnapshot {
+  readonly name: string;
+  readonly systemPrompt: string;
+  readonly settings: AgentSettings;
+}
+
+/** What the operator alone sets. */
+export interface OperatorSettings {
+  readonly disableInteractivePrompts?: boolean;
+  /** The API manages the agent no more; it keeps the provider it runs on. There is no way back. */
+  readonly type?: 'classic';
+}
+
+interface Identity {
+  readonly id: string;
+  readonly organizationId: string;
+}
+
+/** A conversational agent. Its bounds are the interface's schema; its rules are here. */
+export class Agent {
+  readonly id: string;
+  readonly organizationId: string;
+  type: AgentType;
+  name: string;
+  systemPrompt: string;
+  settings: AgentSettings;
+  /** From 1, raised by every change that takes effect. */
+  version: number;
+  readonly createdAt: Date;
+  updatedAt: Date;
+
+  /** `Agent.create` makes one from a request. */
+  constructor(identity: Identity, name: string, systemPrompt: string, settings: AgentSettings, now: Date) {
+    this.id = identity.id;
+    this.organizationId = identity.organizationId;
+    this.type = settings.provider.options.type;
+    this.name = name;
+    this.systemPrompt = systemPrompt;
+    this.settings = settings;
+    this.version = 1;
+    this.createdAt = now;
+    this.updatedAt = now;
+  }
+
+  /**
+   * A new agent, every setting that was not sent at its default.
+   * @throws ValidationFailed when a setting does not suit the provider
+   * @throws AgentRefused `ai_gateway_unsupported_provider`
+   */
+  static create(identity: Identity, request: NewAgent, choices: ModelChoices, now: Date): Agent {
+    const { type } = request.provider;
+    const settings: AgentSettings = {
+      provider: providerWithIntegrations(newProvider(request.provider, choices), request.tools?.integrations ?? []),
+      tools: {
+        requireApprovalForResourceChanges: request.tools?.requireApprovalForResourceChanges ?? false,
+        requireApprovalBeforeToolCalls: request.tools?.requireApprovalBeforeToolCalls ?? false,
+      },
+      longTermMemory: request.longTermMemory?.enabled ?? true,
+      toolProgress: request.toolProgress?.enabled ?? true,
+      responseComponents: DEFAULT_RESPONSE_COMPONENTS,
+      knowledgeSearch: merged(DEFAULT_KNOWLEDGE_SEARCH, request.knowledgeSearch),
+      aiGateway: request.aiGateway ? gatewayOf(type, request.aiGateway) : null,
+      timeoutMinutes: request.timeoutMinutes ?? TIMEOUT_MINUTES.default,
+      disableInteractivePrompts: false,
+    };
+    return new Agent(identity, request.name, request.systemPrompt ?? '', settings, now);
+  }
+
+  /** False for the types that only the operator makes: they answer `404` on the agents' routes. */
+  get managedByApi(): boolean {
+    return this.type !== 'classic';
+  }
+
+  get responseComponents(): ResponseComponents {
+    return completeDial(this.settings.responseComponents);
+  }
+
+  /** What a version keeps of the agent, by part. */
+  snapshots(): { readonly agent: AgentSnapshot } {
+    const { name, systemPrompt, settings } = this;
+    return { agent: { name, systemPrompt, settings } };
+  }
+
+  /** Once for each change that took effect. */
+  enterNextVersion(now: Date): void {
+    this.version += 1;
+    this.updatedAt = now;
+  }
+
+  /**
+   * Applies a change; nothing of it when one part is refused. Secrets that came with it are not its concern.
+   * @returns the fields that have another value now
+   * @throws ValidationFailed, AgentRefused, UnsupportedForAgentType
+   */
+  change(change: AgentChange, choices: ModelChoices): FieldChange[] {
+    const settings = this.changedSettings(change, choices);
+    if (change.systemPrompt !== undefined) this.requirePromptLength(change.systemPrompt);
+    const { name = this.name, systemPrompt = this.systemPrompt } = change;
+    return this.become({ name, systemPrompt, settings });
+  }
+
+  /**
+   * Goes back to what a version was. Secrets stay as they are, and so do whose key pays, which goes with the
+   * secret, and what the operator decides.
+   * @returns the fields that have another value now
+   * @throws VersionNotRestorable when its model is no longer to be had
+   */
+  restore({ name, systemPrompt, settings: kept }: AgentSnapshot, choices: ModelChoices): FieldChange[] {
+    const { provider, disableInteractivePrompts } = this.settings;
+    const { useOwnApiKey } = provider;
+    const settings = { ...this.settings, ...kept, provider: { ...kept.provider, useOwnApiKey } };
+    const offered = choices.of(settings.provider.options.type);
+    const { model } = settings.provider;
+    if (model !== provider.model && !offered.some(({ id, ownKeyOnly }) => id === model && (useOwnApiKey || !ownKeyOnly))) {
+      throw new VersionNotRestorable(`its model ${model} is no longer available to this agent.`);
+    }
+    return this.become({ name, systemPrompt, settings: { ...settings, disableInteractivePrompts } });
+  }
+
+  /** @returns the fields that have another value now */
+  operate({ type, disableInteractivePrompts }: OperatorSettings): FieldChange[] {
+    const before = describeAgent(this);
+    this.type = type ?? this.type;
+    this.settings = {
+      ...this.settings,
+      disableInteractivePrompts: disableInteractivePrompts ?? this.settings.disableInteractivePrompts,
+    };
+    return differences(before, describeAgent(this));
+  }
+
+  private become({ name, systemPrompt, settings }: AgentSnapshot): FieldChange[] {
+    const before = describeAgent(this);
+    Object.assign(this, { name, systemPrompt, settings });
+    return differences(before, describeAgent(this));
+  }
+
+  private changedSettings(change: AgentChange, choices: ModelChoices): AgentSettings {
+    const current = this.settings;
+    const { provider, responseComponents, aiGateway } = change;
+    return {
+      ...current,
+      provider: provider ? changedProvider(current.provider, provider, choices) : current.provider,
+      tools: merged(current.tools, change.tools),
+      longTermMemory: change.longTermMemory?.enabled ?? current.longTermMemory,
+      toolProgress: change.toolProgress?.enabled ?? current.toolProgress,
+      responseComponents: responseComponents
+        ? turnDial(this.type, this.responseComponents, responseComponents)
+        : this.responseComponents,
+      knowledgeSearch: merged(current.knowledgeSearch, change.knowledgeSearch),
+      aiGateway: aiGateway ? gatewayOf(this.type, aiGateway) : aiGateway === null ? null : current.aiGateway,
+      timeoutMinutes: change.timeoutMinutes ?? current.timeoutMinutes,
+    };
+  }
+
+  /** A prompt that is already longer than allowed may be replaced by any that is no longer than it is. */
+  private requirePromptLength(prompt: string): void {
+    const allowed = Math.max(SYSTEM_PROMPT_LENGTH, lengthOf(this.systemPrompt));
+    const length = lengthOf(prompt);
+    if (length <= allowed) return;
+    throw new AgentRefused(
+      'system_prompt_too_long',
+      `systemPrompt: ${String(length)} characters are too many; at most ${String(allowed)} are allowed.`,
+    );
+  }
+}
+
+/** Characters are Unicode code points. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}
+
+/** The base, and over it what was sent; a field that is there but undefined was not sent. */
+function merged<Value extends object>(base: Value, sent: Partial<Value> | undefined): Value {
+  const given = Object.entries(sent ?? {}).filter(([, value]) => value !== undefined);
+  return { ...base, ...(Object.fromEntries(given) as Partial<Value>) };
+}
+
+function providerWithIntegrations(provider: ProviderSettings, integrations: readonly 'webSearch'[]): ProviderSettings {
+  if (integrations.length === 0) return provider;
+  if (provider.options.type !== 'anthropic') {
+    throw new ValidationFailed(
+      `body/tools/integrations must be empty for ${provider.options.type} agents: ` +
+        'webSearch is for anthropic agents only',
+    );
+  }
+  return { ...provider, options: { ...provider.options, webSearch: true } };
+}
+
+function differences(before: AgentDescription, after: AgentDescription): FieldChange[] {
+  return (Object.keys(after) as (keyof AgentDescription)[])
+    .filter((field) => !isDeepStrictEqual(before[field], after[field]))
+    .map((field) => ({ field, before: before[field], after: after[field] }));
+}

@@ -1,0 +1,109 @@
+import type { AgentType } from './agent-type.js';
+import { AgentRefused, UnsupportedForAgentType } from './agents.errors.js';
+
+export const FREQUENCIES = ['off', 'low', 'medium', 'high'] as const;
+
+export type Frequency = (typeof FREQUENCIES)[number];
+
+/** Every switch with its default, in the order in which reads list them. */
+const SWITCH_DEFAULTS = { choiceButtons: true, card: true, list: false, table: false, chart: false } as const;
+
+export type ComponentSwitch = keyof typeof SWITCH_DEFAULTS;
+
+export const COMPONENT_SWITCHES = Object.keys(SWITCH_DEFAULTS) as readonly ComponentSwitch[];
+
+/** The switches whose components an agent of each type can emit. */
+const EMITTED: Readonly<Record<AgentType, readonly ComponentSwitch[]>> = {
+  anthropic: COMPONENT_SWITCHES,
+  'openai-responses': COMPONENT_SWITCHES,
+  'claude-agent-sdk': ['choiceButtons'],
+  gemini: [],
+  classic: [],
+};
+
+export type ComponentMap = Readonly<Record<ComponentSwitch, boolean>>;
+
+/** How often, and which, interactive components the agent may offer. */
+export interface ResponseComponents {
+  readonly frequency: Frequency;
+  readonly components: ComponentMap;
+}
+
+export interface ResponseComponentsChange {
+  readonly frequency?: Frequency;
+  readonly components?: Readonly<Partial<Record<ComponentSwitch, boolean>>>;
+}
+
+export const DEFAULT_RESPONSE_COMPONENTS: ResponseComponents = { frequency: 'off', components: SWITCH_DEFAULTS };
+
+/**
+ * Reads a change as it was sent.
+ * @throws AgentRefused `bad_request` naming what is wrong and what is allowed
+ */
+export function parseDialChange(sent: unknown): ResponseComponentsChange {
+  const { frequency, components = {} } = objectOf(sent, 'responseComponents', ['frequency', 'components']);
+  const switches = objectOf(components, 'responseComponents.components', COMPONENT_SWITCHES);
+  for (const [name, value] of Object.entries(switches)) {
+    if (typeof value !== 'boolean') throw malformed(`responseComponents.components.${name} must be true or false.`);
+  }
+  const known = FREQUENCIES.find((candidate) => candidate === frequency);
+  if (frequency !== undefined && known === undefined) {
+    throw malformed(`responseComponents.frequency must be one of ${FREQUENCIES.join(', ')}.`);
+  }
+  return { frequency: known, components: switches };
+}
+
+function objectOf(sent: unknown, path: string, known: readonly string[]): Readonly<Record<string, unknown>> {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw malformed(`${path} must be an object.`);
+  const unknown = Object.keys(sent).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw malformed(`${path}.${unknown.slice(0, 100)} is not known; allowed are ${known.join(', ')}.`);
+  }
+  return sent as Readonly<Record<string, unknown>>;
+}
+
+function malformed(message: string): AgentRefused {
+  return new AgentRefused('bad_request', message);
+}
+
+/** The complete dial, whatever of it was stored: by an earlier release, or by hand. */
+export function completeDial(stored: {
+  readonly frequency?: unknown;
+  readonly components?: Readonly<Partial<Record<ComponentSwitch, unknown>>>;
+}): ResponseComponents {
+  const switched = (name: ComponentSwitch): boolean => {
+    const value = stored.components?.[name];
+    return typeof value === 'boolean' ? value : SWITCH_DEFAULTS[name];
+  };
+  const components = Object.fromEntries(COMPONENT_SWITCHES.map((name) => [name, switched(name)])) as ComponentMap;
+  return { frequency: FREQUENCIES.find((frequency) => frequency === stored.frequency) ?? 'off', components };
+}
+
+/**
+ * The dial after a change. What is off may always be written; what is on already may be sent again.
+ * @throws UnsupportedForAgentType naming the switches, or the frequency, that this type cannot act on
+ */
+export function turnDial(
+  type: AgentType,
+  current: ResponseComponents,
+  change: ResponseComponentsChange,
+): ResponseComponents {
+  const emitted = EMITTED[type];
+  const { frequency = current.frequency, components = {} } = change;
+  if (frequency !== 'off' && change.frequency !== undefined && emitted.length === 0) {
+    throw new UnsupportedForAgentType(
+      `responseComponents.frequency: ${type} agents cannot emit response components; only "off" is allowed.`,
+    );
+  }
+  const refused = COMPONENT_SWITCHES.filter(
+    (name) => components[name] === true && !current.components[name] && !emitted.includes(name),
+  );
+  if (refused.length > 0) {
+    throw new UnsupportedForAgentType(
+      `responseComponents.components: ${type} agents cannot emit ${refused.join(', ')}; leave ${
+        refused.length === 1 ? 'it' : 'them'
+      } off.`,
+    );
+  }
+  return completeDial({ frequency, components: { ...current.components, ...components } });
+}

@@ -1,0 +1,38 @@
+import { ValidationFailed } from '../../platform/errors/index.js';
+import type { AgentOrder } from '../application/create-agent.js';
+import type { AgentChange } from '../domain/agent.js';
+import type { GatewayRequest } from '../domain/agent-gateway.js';
+import { parseDialChange } from '../domain/response-components.js';
+import type { AgentGatewayBody, ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
+
+const GATEWAY_FIELDS = ['edgeAccountId', 'gatewayName', 'edgeApiToken'] as const;
+
+export function orderOf({ aiGateway, ...body }: CreateAgentBody): AgentOrder {
+  return { ...body, aiGateway: aiGateway && gatewayRequestOf(aiGateway) };
+}
+
+export function changeOf({ aiGateway, responseComponents, provider, ...body }: ChangeAgentBody): AgentChange {
+  if (provider?.type === 'claude-agent-sdk' && provider.useOwnApiKey === false) {
+    throw new ValidationFailed('body/provider/useOwnApiKey must be true: an agent does not go back to the managed key');
+  }
+  return {
+    ...body,
+    provider,
+    aiGateway: aiGateway && gatewayRequestOf(aiGateway),
+    responseComponents: responseComponents === undefined ? undefined : parseDialChange(responseComponents),
+  };
+}
+
+function gatewayRequestOf(body: AgentGatewayBody): GatewayRequest {
+  const { edgeAccountId, gatewayName, edgeApiToken } = body;
+  if (body.enabled) {
+    const missing = GATEWAY_FIELDS.find((field) => body[field] === undefined);
+    if (edgeAccountId === undefined || gatewayName === undefined || edgeApiToken === undefined) {
+      throw new ValidationFailed(`body/aiGateway/${missing ?? ''} is required when enabled is true`);
+    }
+    return { enabled: true, edgeAccountId, gatewayName, edgeApiToken };
+  }
+  const surplus = GATEWAY_FIELDS.find((field) => body[field] !== undefined);
+  if (surplus) throw new ValidationFailed(`body/aiGateway/${surplus} is not allowed when enabled is false`);
+  return { enabled: false };
+}

@@ -1,0 +1,126 @@
+import { Body, Controller, Delete, Get, Headers, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { ApiErrors, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
+import { changedByOf } from '../application/changed-by.js';
+import { ChangeAgent } from '../application/change-agent.js';
+import { CreateAgent } from '../application/create-agent.js';
+import { DeleteAgent } from '../application/delete-agent.js';
+import { ReadAgents, STORED_AGENT, type StoredAgent } from '../application/read-agents.js';
+import type { Agent } from '../domain/agent.js';
+import { ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
+import { changeOf, orderOf } from './agent-request.js';
+import { AgentDeletedResponse, AgentListResponse, AgentResponse } from './agent-response.dto.js';
+import type { AgentView } from './agent-view.js';
+import { AgentViews } from './agent-views.js';
+import { acceptableVersions, etagOf } from './if-match.js';
+
+const MOST_IDS = 100;
+
+class AgentsQuery {
+  @QueryUuidListField({ max: MOST_IDS })
+  readonly ids!: readonly string[];
+}
+
+@ApiTags('Agents')
+@Controller('v1/agents')
+export class AgentsController {
+  constructor(
+    private readonly createAgent: CreateAgent,
+    private readonly readAgents: ReadAgents,
+    private readonly changeAgent: ChangeAgent,
+    private readonly deleteAgent: DeleteAgent,
+    private readonly views: AgentViews,
+  ) {}
+
+  @Post()
+  @Access({ scope: 'manageAgents', level: 'organization' })
+  @ApiOperation({
+    operationId: 'createAgent',
+    summary: 'Create an agent',
+    description: 'responseComponents is ignored here: a new agent has the frequency off.',
+  })
+  @ApiCreatedResponse({ type: AgentResponse })
+  @ApiErrors(400, 401, 403)
+  async create(
+    @Caller() caller: Principal,
+    @Body() body: CreateAgentBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AgentView> {
+    const { organizationId } = caller;
+    return this.answer(reply, await this.createAgent.execute(organizationId, changedByOf(caller), orderOf(body)));
+  }
+
+  @Get()
+  @Access({ scope: 'none' })
+  @ApiOperation({
+    operationId: 'listAgents',
+    summary: 'Read the agents with the given ids, in the order asked',
+    description: 'Ids that the key cannot see are left out; an id given twice is answered once.',
+  })
+  @ApiOkResponse({ type: AgentListResponse })
+  @ApiErrors(400, 401)
+  async list(@Caller() caller: Principal, @Query() { ids }: AgentsQuery): Promise<{ agents: AgentView[] }> {
+    return { agents: await this.views.many(await this.readAgents.named(caller, ids)) };
+  }
+
+  @Get(':agentId')
+  @Access({ scope: 'none', resource: pathResource(STORED_AGENT, 'agentId') })
+  @ApiOperation({ operationId: 'getAgent', summary: 'Read an agent' })
+  @ApiParam({ name: 'agentId', schema: { type: 'string', format: 'uuid' } })
+  @ApiOkResponse({ type: AgentResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async read(
+    @Resource(STORED_AGENT) { agent }: StoredAgent,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AgentView> {
+    return this.answer(reply, agent);
+  }
+
+  @Patch(':agentId')
+  @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiOperation({
+    operationId: 'updateAgent',
+    summary: 'Change an agent',
+    description:
+      'Only the fields that are sent change, all of them or none. A change that takes effect is a new version; one ' +
+      'that does not leaves version and updatedAt as they are.',
+  })
+  @ApiHeader({ name: 'If-Match', required: false, description: 'An ETag; a stale one answers 409 version_conflict.' })
+  @ApiOkResponse({ type: AgentResponse })
+  @ApiErrors(400, 401, 403, 404, 409, 422)
+  async change(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Body() body: ChangeAgentBody,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AgentView> {
+    const { organizationId } = caller;
+    const target = { organizationId, agentId, changedBy: changedByOf(caller), ifMatch: acceptableVersions(ifMatch) };
+    return this.answer(reply, await this.changeAgent.execute(target, changeOf(body)));
+  }
+
+  @Delete(':agentId')
+  @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiOperation({
+    operationId: 'deleteAgent',
+    summary: 'Delete an agent and everything that belongs to it',
+    description: 'Cannot be undone. Runs under way are cancelled.',
+  })
+  @ApiOkResponse({ type: AgentDeletedResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async delete(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<{ id: string; deleted: true }> {
+    await this.deleteAgent.execute(caller.organizationId, agentId);
+    return { id: agentId, deleted: true };
+  }
+
+  private async answer(reply: FastifyReply, agent: Agent): Promise<AgentView> {
+    void reply.header('etag', etagOf(agent.version));
+    return this.views.one(agent);
+  }
+}

@@ -1,0 +1,18 @@
+export { AgentsModule } from './agents.module.js';
+export { agentsSchema } from './persistence/agents.schema.js';
+export { AgentDirectory, type CurrentAgent, type RunnableAgent, type VisibleAgent } from './application/agent-directory.js';
+export { AgentRouting } from './application/agent-routing.js';
+export { AgentWrites, type LockedAgent } from './application/agent-writes.js';
+export { changedByOf } from './application/changed-by.js';
+export { type VersionedPart, VersionedParts } from './application/versioned-parts.js';
+export { type WriteTarget, type Written } from './application/versioned-write.js';
+export { AgentNotFound } from './domain/agents.errors.js';
+export { AgentChanged, AgentDeleted } from './domain/agents.events.js';
+export type { AgentType } from './domain/agent-type.js';
+export type { ChangedBy } from './domain/agent-version.js';
+export type { FieldChange } from './domain/field-change.js';
+export type { ToolSettings } from './domain/agent-settings.js';
+export type { KnowledgeSearch } from './domain/knowledge-search.js';
+export type { ComponentMap, ComponentSwitch, Frequency, ResponseComponents } from './domain/response-components.js';
+export { acceptableVersions, etagOf } from './http/if-match.js';
+export { agentCommands } from './operator/agent-commands.js';

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import type { FieldChange } from '../../agents/index.js';
+import type { SqlExecutor } from '../../platform/database/index.js';
+import { changesBetween } from '../domain/section-changes.js';
+import { differenceOf } from '../domain/section-list.js';
+import type { Section } from '../domain/section.js';
+import { SectionRepository, type SectionsOwner } from '../persistence/section.repository.js';
+
+/** Puts one list in place of another. */
+@Injectable()
+export class SectionWriter {
+  constructor(private readonly sections: SectionRepository) {}
+
+  /** @returns what differs now; empty when nothing did, and nothing is written then */
+  async replace(
+    executor: SqlExecutor,
+    owner: SectionsOwner,
+    before: readonly Section[],
+    after: readonly Section[],
+  ): Promise<FieldChange[]> {
+    const difference = differenceOf(before, after);
+    if (!difference) return [];
+    await this.sections.store(executor, owner, after, difference);
+    return changesBetween(before, after);
+  }
+}

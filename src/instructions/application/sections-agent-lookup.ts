@@ -1,0 +1,54 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { OrganizationDirectory, ResourceLookup, ResourceLookups } from '../../access/index.js';
+import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
+import { AgentWithSectionsNotFound } from '../domain/instructions.errors.js';
+
+/** The kind that the sections' routes name; they have an error of their own for an agent that is not there. */
+export const SECTIONS_AGENT = 'sections-agent';
+
+/**
+ * The guard's look-up of `{agentId}` on the sections' routes: agents that cannot have sections are absent. From
+ * the database, because the version becomes the ETag of sections that are read after it.
+ */
+@Injectable()
+export class SectionsAgentLookup extends ResourceLookup<CurrentAgent> implements OnModuleInit {
+  override readonly kind = SECTIONS_AGENT;
+
+  constructor(
+    private readonly agents: AgentDirectory,
+    private readonly organizations: OrganizationDirectory,
+    private readonly lookups: ResourceLookups,
+  ) {
+    super();
+  }
+
+  onModuleInit(): void {
+    this.lookups.register(this);
+  }
+
+  async find(organizationId: string, id: string): Promise<CurrentAgent | null> {
+    const agent = await this.agents.current(organizationId, id);
+    return agent && (await this.takesSections(organizationId, agent)) ? agent : null;
+  }
+
+  absent(): AgentWithSectionsNotFound {
+    return new AgentWithSectionsNotFound();
+  }
+
+  private async takesSections(organizationId: string, { type }: CurrentAgent): Promise<boolean> {
+    switch (type) {
+      case 'anthropic':
+      case 'openai-responses':
+      case 'gemini':
+        return true;
+      case 'claude-agent-sdk': {
+        const organization = await this.organizations.find(organizationId);
+        return organization?.features.has('claude_agent_sdk') ?? false;
+      }
+      case 'classic':
+        return false;
+      default:
+        return type satisfies never;
+    }
+  }
+}

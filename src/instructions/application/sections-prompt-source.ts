@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { PromptSource, type TurnContext } from '../../conversations/index.js';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
+import type { Section } from '../domain/section.js';
+import { SectionRepository } from '../persistence/section.repository.js';
+import { PROMPT_CACHE_ENTRIES, PROMPT_CACHE_LONGEST, PROMPT_CACHE_MS } from './tunables.js';
+
+/** Puts an agent's sections, each under its name and in their order, after its system prompt. */
+@Injectable()
+export class SectionsPromptSource extends PromptSource {
+  private readonly cache: TtlCache<readonly string[]>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly sections: SectionRepository,
+    clock: Clock,
+  ) {
+    super();
+    this.cache = new TtlCache({ clock, ttlMs: PROMPT_CACHE_MS, maxEntries: PROMPT_CACHE_ENTRIES });
+  }
+
+  async parts({ organizationId, agent }: TurnContext): Promise<readonly string[]> {
+    if (agent.type === 'classic') return [];
+    const key = `${organizationId}/${agent.id}/${agent.version}`;
+    const read = async (): Promise<string[]> => {
+      const sections = await this.sections.list(this.database, { organizationId, agentId: agent.id });
+      return sections.map(promptPart);
+    };
+    const parts = (await this.cache.get(key, read)) ?? [];
+    if (lengthOf(parts) > PROMPT_CACHE_LONGEST) this.cache.delete(key);
+    return parts;
+  }
+}
+
+function promptPart({ name, content }: Section): string {
+  return `## ${name}\n\n${content}`;
+}
+
+function lengthOf(parts: readonly string[]): number {
+  return parts.reduce((length, part) => length + part.length, 0);
+}

@@ -1,0 +1,42 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type FieldChange, type VersionedPart, VersionedParts } from '../../agents/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import type { SqlExecutor, Transaction } from '../../platform/database/index.js';
+import { SECTIONS_FIELD } from '../domain/section-changes.js';
+import { type RememberedSection, restoreSections } from '../domain/section-list.js';
+import { SectionRepository } from '../persistence/section.repository.js';
+import { SectionWriter } from './section-writer.js';
+
+/** The sections as the agent's versions hold them, and come back from there. */
+@Injectable()
+export class SectionsVersionPart implements VersionedPart, OnModuleInit {
+  readonly field = SECTIONS_FIELD;
+
+  constructor(
+    private readonly sections: SectionRepository,
+    private readonly writer: SectionWriter,
+    private readonly clock: Clock,
+    private readonly parts: VersionedParts,
+  ) {}
+
+  onModuleInit(): void {
+    this.parts.register(this);
+  }
+
+  async snapshot(source: SqlExecutor, organizationId: string, agentId: string): Promise<RememberedSection[]> {
+    const sections = await this.sections.list(source, { organizationId, agentId });
+    return sections.map(({ id, name, content }) => ({ id, name, content }));
+  }
+
+  async restore(
+    transaction: Transaction,
+    organizationId: string,
+    agentId: string,
+    snapshot: unknown,
+  ): Promise<readonly FieldChange[]> {
+    const owner = { organizationId, agentId };
+    const before = await this.sections.list(transaction, owner);
+    const remembered = (snapshot ?? []) as readonly RememberedSection[];
+    return this.writer.replace(transaction, owner, before, restoreSections(before, remembered, this.clock.now()));
+  }
+}

@@ -1,0 +1,30 @@
+export const NAME_LENGTH = { min: 1, max: 200 } as const;
+export const CONTENT_LENGTH = { min: 1, max: 100_000 } as const;
+/** Of one `PUT`; an agent may have more, added one by one. */
+export const MOST_SECTIONS = 100;
+
+/** What a caller says of a section. Names are compared exactly, as they were sent. */
+export interface SectionText {
+  readonly name: string;
+  readonly content: string;
+}
+
+/** A named part of an agent's instructions. */
+export interface Section extends SectionText {
+  readonly id: string;
+  /** Index in the order of the prompt, from 0. */
+  readonly position: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The names that are there more than once, each once, in the order of their first appearance. */
+export function duplicateNames(sections: readonly { readonly name: string }[]): string[] {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { name } of sections) {
+    if (seen.has(name)) repeated.add(name);
+    seen.add(name);
+  }
+  return [...seen].filter((name) => repeated.has(name));
+}

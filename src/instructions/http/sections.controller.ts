@@ -1,0 +1,178 @@
+import { Body, Controller, Delete, Get, Headers, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiHeader,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { acceptableVersions, changedByOf, type CurrentAgent, etagOf, type WriteTarget } from '../../agents/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ChangeSections } from '../application/change-sections.js';
+import { ReadSections } from '../application/read-sections.js';
+import { ReplaceSections } from '../application/replace-sections.js';
+import { SECTIONS_AGENT } from '../application/sections-agent-lookup.js';
+import type { Section } from '../domain/section.js';
+import {
+  ChangeSectionBody,
+  ReplaceSectionsBody,
+  SectionBody,
+  SectionListResponse,
+  SectionResponse,
+  sectionView,
+} from './sections.dto.js';
+
+const AGENT = pathResource(SECTIONS_AGENT, 'agentId');
+
+function IfMatchHeader(): MethodDecorator {
+  return ApiHeader({
+    name: 'If-Match',
+    required: false,
+    description: "The agent's ETag; a stale one answers 409 version_conflict.",
+  });
+}
+
+@ApiTags('Sections')
+@Controller('v1/agents/:agentId/sections')
+export class SectionsController {
+  constructor(
+    private readonly readSections: ReadSections,
+    private readonly replaceSections: ReplaceSections,
+    private readonly changeSections: ChangeSections,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'none', resource: AGENT })
+  @ApiOperation({
+    operationId: 'listSections',
+    summary: "List an agent's sections in prompt order",
+    description: 'An agent that is not there, or whose type has no sections, answers 404 agent_not_found.',
+  })
+  @ApiOkResponse({ type: SectionListResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async list(
+    @Caller() caller: Principal,
+    @Resource(SECTIONS_AGENT) { version }: CurrentAgent,
+    @UuidParam('agentId') agentId: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SectionListResponse> {
+    return listed(reply, await this.readSections.of(caller.organizationId, agentId), version);
+  }
+
+  @Put()
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'replaceSections',
+    summary: "Put a complete list in place of an agent's sections",
+    description:
+      'Matched by name: a name that is there keeps its id and is updated in place, a new one makes a section, one ' +
+      'that is not listed is deleted. The order becomes that of the prompt. A list that changes nothing rewrites ' +
+      'nothing. A name listed twice answers 400 duplicate_section_names; sections that share a name already answer ' +
+      '409 existing_duplicate_section_names; both list the names in `names`.',
+  })
+  @IfMatchHeader()
+  @ApiOkResponse({ type: SectionListResponse })
+  @ApiErrors(400, 401, 403, 404, 409, 413)
+  async replace(
+    @Caller() caller: Principal,
+    @Resource(SECTIONS_AGENT) agent: CurrentAgent,
+    @UuidParam('agentId') agentId: string,
+    @Body() { sections }: ReplaceSectionsBody,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SectionListResponse> {
+    const target = targetOf(caller, agentId, ifMatch);
+    const { result, version } = await this.replaceSections.execute(target, agent.version, sections);
+    return listed(reply, result, version);
+  }
+
+  @Post()
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'createSection',
+    summary: 'Append a section at the end',
+    description: 'A name that another section has answers 409 section_name_taken.',
+  })
+  @IfMatchHeader()
+  @ApiCreatedResponse({ type: SectionResponse })
+  @ApiErrors(400, 401, 403, 404, 409, 413)
+  async create(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Body() body: SectionBody,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SectionResponse> {
+    const { result, version } = await this.changeSections.append(targetOf(caller, agentId, ifMatch), body);
+    return single(reply, result, version);
+  }
+
+  @Patch(':sectionId')
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'updateSection',
+    summary: 'Rename or rewrite a section, which keeps its id and its place',
+    description:
+      'At least one of the fields. A name that another section has answers 409 section_name_taken; a section that ' +
+      'the agent does not have answers 404 section_not_found.',
+  })
+  @IfMatchHeader()
+  @ApiOkResponse({ type: SectionResponse })
+  @ApiErrors(400, 401, 403, 404, 409, 413)
+  async change(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('sectionId') sectionId: string,
+    @Body() { name, content }: ChangeSectionBody,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SectionResponse> {
+    if (name === undefined && content === undefined) {
+      throw new ValidationFailed('body must have name, content or both');
+    }
+    const target = targetOf(caller, agentId, ifMatch);
+    const { result, version } = await this.changeSections.change(target, sectionId, { name, content });
+    return single(reply, result, version);
+  }
+
+  @Delete(':sectionId')
+  @HttpCode(204)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'deleteSection',
+    summary: 'Delete a section; the others keep their order, without a gap',
+    description: 'A section that the agent does not have answers 404 section_not_found.',
+  })
+  @IfMatchHeader()
+  @ApiNoContentResponse()
+  @ApiErrors(400, 401, 403, 404, 409)
+  async delete(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('sectionId') sectionId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const { version } = await this.changeSections.remove(targetOf(caller, agentId, ifMatch), sectionId);
+    void reply.header('etag', etagOf(version));
+  }
+}
+
+function targetOf(caller: Principal, agentId: string, ifMatch: string | undefined): WriteTarget {
+  const { organizationId } = caller;
+  return { organizationId, agentId, changedBy: changedByOf(caller), ifMatch: acceptableVersions(ifMatch) };
+}
+
+function listed(reply: FastifyReply, sections: readonly Section[], version: number): SectionListResponse {
+  void reply.header('etag', etagOf(version));
+  return { sections: sections.map(sectionView) };
+}
+
+function single(reply: FastifyReply, section: Section, version: number): SectionResponse {
+  void reply.header('etag', etagOf(version));
+  return sectionView(section);
+}

@@ -1,0 +1,22 @@
+import { type ContextSchema, migration } from '../../platform/database/index.js';
+
+/**
+ * Names are not unique here: what wrote to this table before may have left several of one name, and the
+ * interface tells them apart (`existing_duplicate_section_names`). `position` only sorts; ties and gaps are
+ * read in the order of creation and written anew with the next change of the order.
+ */
+const init = migration('2026112105_instructions_init', [
+  `create table sections (
+    id uuid primary key,
+    organization_id uuid not null,
+    agent_id uuid not null references agents (id) on delete cascade,
+    name text not null,
+    content text not null,
+    position integer not null,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null
+  )`,
+  'create index sections_of_agent on sections (agent_id, position)',
+]);
+
+export const instructionsSchema: ContextSchema = { entities: [], migrations: [init] };
