@@ -1,0 +1,22 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AgentDeleted } from '../../agents/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { RunSupervisor } from './run-supervisor.js';
+
+/**
+ * A deleted agent stops talking. Its runs in other processes end at their next heartbeat, which no
+ * longer finds them.
+ */
+@Injectable()
+export class CancelRunsWhenAgentDeleted implements OnModuleInit {
+  constructor(
+    private readonly events: EventBus,
+    private readonly supervisor: RunSupervisor,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.subscribe(AgentDeleted, ({ agentId }) => {
+      this.supervisor.abortAll('agent_deleted', (run) => run.agentId === agentId);
+    });
+  }
+}

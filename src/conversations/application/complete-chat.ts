@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { newId } from '../../platform/ids/index.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import { type Conversation, openThread } from '../domain/opening.js';
+import type { UserContext } from '../ports/index.js';
+import type { ActiveRun } from './run-supervisor.js';
+import { StartRun } from './start-run.js';
+import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
+
+export interface CompleteChatCommand {
+  readonly organizationId: string;
+  readonly agentId: string;
+  /** A thread of this agent, whose stored history then counts; absent to make one of the conversation given. */
+  readonly thread: ThreadReference | undefined;
+  readonly conversation: Conversation;
+  readonly userContext: UserContext | null;
+  readonly idempotency?: IdempotentRequest;
+}
+
+/** Answers the last message of a conversation that the caller keeps, or continues one that is kept here. */
+@Injectable()
+export class CompleteChat {
+  constructor(
+    private readonly startRun: StartRun,
+    private readonly lookup: ThreadLookup,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @returns the run under way; what was said, and the thread where one was made, are stored by then
+   * @throws what `StartRun.execute` throws; nothing is stored then
+   */
+  async execute(command: CompleteChatCommand): Promise<ActiveRun> {
+    const { organizationId, agentId, conversation, userContext, idempotency } = command;
+    const turn = {
+      organizationId,
+      text: conversation.text,
+      callerPrompt: conversation.instructions,
+      userContext,
+      showReasoning: false,
+      idempotency,
+    };
+    if (command.thread) return this.startRun.execute({ ...turn, thread: command.thread });
+    const opening = openThread({ organizationId, agentId }, conversation, { now: this.clock.now(), newId });
+    const { thread } = opening;
+    const active = await this.startRun.execute({ ...turn, thread, opening });
+    if (active.threadId === thread.id) this.lookup.remember(thread);
+    return active;
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { agentAbsent, idempotencyMismatch, threadNotFound } from '../domain/conversations.errors.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { Thread } from '../domain/thread.js';
+import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
+import { ThreadRepository } from '../persistence/thread.repository.js';
+import { ThreadLookup } from './thread-lookup.js';
+
+/** Opens a conversation with an agent. */
+@Injectable()
+export class CreateThread {
+  constructor(
+    private readonly threads: ThreadRepository,
+    private readonly keys: IdempotencyRepository,
+    private readonly lookup: ThreadLookup,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @returns the thread; for a repeated request the one that the first made
+   * @throws DomainError `not_found` when the agent has been deleted meanwhile, `unprocessable` when the
+   * idempotency key was used for another request
+   */
+  async execute(
+    organizationId: string,
+    agentId: string,
+    metadata: Readonly<Record<string, string>>,
+    idempotency?: IdempotentRequest,
+  ): Promise<Thread> {
+    const createdAt = this.clock.now();
+    const thread: Thread = {
+      id: newId(),
+      organizationId,
+      agentId,
+      title: null,
+      channel: 'api',
+      metadata,
+      createdAt,
+      updatedAt: createdAt,
+      lastMessageAt: null,
+    };
+    const inserted = await this.threads.insert(organizationId, thread, idempotency);
+    if (inserted === 'agent_absent') throw agentAbsent();
+    if (inserted === 'repeated' && idempotency) return this.first(organizationId, idempotency);
+    this.lookup.remember(thread);
+    return thread;
+  }
+
+  private async first(organizationId: string, idempotency: IdempotentRequest): Promise<Thread> {
+    const record = await this.keys.find(organizationId, idempotency);
+    if (record && record.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
+    const thread = record ? await this.threads.find(organizationId, record.resourceId) : null;
+    if (!thread) throw threadNotFound();
+    return thread;
+  }
+}

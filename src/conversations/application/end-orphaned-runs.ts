@@ -1,0 +1,108 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { Settings } from '../../platform/config/index.js';
+import { Database } from '../../platform/database/index.js';
+import { RunLog } from '../../platform/run-log/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import type { Message } from '../domain/message.js';
+import type { Run } from '../domain/run.js';
+import { runError } from '../engine/agui-events.js';
+import { TURN_OBSERVERS } from '../engine/participants.js';
+import { OWNER_SILENT_SECONDS, RECONCILE_MS } from '../engine/tunables.js';
+import { type OrphanedRun, RunRepository } from '../persistence/run.repository.js';
+import { recordsOf } from '../engine/persist-turn.js';
+import type { FinishedTurn, TurnObserver } from '../ports/index.js';
+import { PLAIN } from './run-supervisor.js';
+
+const STOPPED = { code: 'internal', message: 'The service stopped while this run was under way.' } as const;
+
+/**
+ * Ends the runs of processes that died: `failed` with `internal`, the text that was stored kept as
+ * `incomplete`, tool calls that were under way as `unknown`. They are never made again.
+ */
+@Injectable()
+export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy {
+  private stop: (() => void) | undefined;
+  private sweeping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly runs: RunRepository,
+    private readonly log: RunLog,
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    @Inject(TURN_OBSERVERS) private readonly observers: readonly TurnObserver[],
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    // The embedded database belongs to one process: whoever owned a run before this start is dead.
+    if (this.settings.embedded) await this.sweep(0);
+    this.stop = this.clock.every(RECONCILE_MS, () => {
+      this.sweep(OWNER_SILENT_SECONDS).catch((error: unknown) => {
+        this.logger.warn({ err: error }, 'Looking for orphaned runs failed');
+      });
+    });
+  }
+
+  onModuleDestroy(): void {
+    this.stop?.();
+  }
+
+  /** @returns how many runs were ended */
+  async sweep(silentSeconds: number): Promise<number> {
+    if (this.sweeping) return 0;
+    this.sweeping = true;
+    const sealing: Promise<void>[] = [];
+    try {
+      for (;;) {
+        const ended = await this.endOne(silentSeconds);
+        if (!ended) break;
+        // Its end is stored by now, as for every terminal event. The next run does not wait for the log.
+        sealing.push(this.log.seal(ended.id, PLAIN, JSON.stringify(runError(STOPPED))));
+      }
+      await this.runs.forgetSilentOwners(OWNER_SILENT_SECONDS);
+      if (sealing.length > 0) this.logger.warn({ runs: sealing.length }, 'Ended the runs of a process that died');
+      return sealing.length;
+    } finally {
+      await Promise.all(sealing);
+      this.sweeping = false;
+    }
+  }
+
+  private endOne(silentSeconds: number): Promise<Run | null> {
+    return this.database.transaction(async (transaction) => {
+      const orphan = await this.runs.takeOrphan(transaction, silentSeconds);
+      if (!orphan) return null;
+      const finished = this.finishedTurn(orphan);
+      await this.runs.finishOrphan(transaction, finished.run, finished.message, recordsOf(this.observers, finished));
+      return finished.run;
+    });
+  }
+
+  private finishedTurn({ run, channel, userContext, userMessage, message, agent }: OrphanedRun): FinishedTurn {
+    return {
+      run: {
+        ...run,
+        status: 'failed',
+        completedAt: this.clock.now(),
+        error: STOPPED,
+      },
+      agent,
+      channel,
+      userContext,
+      userMessage,
+      message: message === null ? null : interrupted(message),
+      steps: [],
+      timeToFirstTokenMs: null,
+    };
+  }
+}
+
+function interrupted(message: Message): Message {
+  return {
+    ...message,
+    status: 'incomplete',
+    toolCalls: message.toolCalls.map((call) => (call.status === 'running' ? { ...call, status: 'unknown' } : call)),
+  };
+}

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { AgentDirectory } from '../../agents/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { RunLog, type RunLogEntry } from '../../platform/run-log/index.js';
+import { runGone, runNotFound } from '../domain/conversations.errors.js';
+import type { EndedRun } from '../engine/persist-turn.js';
+import { replayRun } from '../engine/replay-run.js';
+import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
+import { type ActiveRun, PLAIN, RunSupervisor } from './run-supervisor.js';
+
+/** How often a run of another process is looked at, where its events cannot be followed. */
+const LOOK_AGAIN_MS = 500;
+
+export interface RunReference {
+  readonly organizationId: string;
+  readonly threadId: string;
+  readonly runId: string;
+}
+
+export type RunEntries = AsyncIterable<readonly RunLogEntry[]>;
+
+/** Comes to a run that somebody else has started, in whichever process it is. */
+@Injectable()
+export class JoinRun {
+  constructor(
+    private readonly supervisor: RunSupervisor,
+    private readonly runs: RunReader,
+    private readonly agents: AgentDirectory,
+    private readonly log: RunLog,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `not_found` */
+  async read({ organizationId, threadId, runId }: RunReference): Promise<StoredRun> {
+    const stored = await this.runs.find(organizationId, threadId, runId);
+    if (!stored) throw runNotFound();
+    return stored;
+  }
+
+  /** The run as the one who started it has it. Leaving it never ends it. */
+  join(reference: RunReference, agentId: string): ActiveRun {
+    const local = this.supervisor.find(reference.runId);
+    return new JoinedRun(reference, agentId, () => local?.ended ?? this.end(reference));
+  }
+
+  /**
+   * Events after `after`, of a run under way or just ended.
+   * @throws DomainError `not_found` for an unknown run, `gone` when its events are no longer kept
+   */
+  async events(reference: RunReference, after: number, signal: AbortSignal): Promise<RunEntries> {
+    if (!this.supervisor.find(reference.runId)) await this.read(reference);
+    const entries = await this.log.read(reference.runId, after, signal);
+    if (!entries) throw runGone();
+    return entries;
+  }
+
+  /** All events of the run from the first on; where they are no longer kept, made again from what is stored. */
+  async wholeRun(reference: RunReference, signal: AbortSignal): Promise<RunEntries> {
+    return (await this.log.read(reference.runId, 0, signal)) ?? this.replay(reference, signal);
+  }
+
+  private async *replay(reference: RunReference, signal: AbortSignal): RunEntries {
+    const { run, message, model } = await this.waitForEnd(reference, signal);
+    const agent = await this.agents.find(reference.organizationId, run.agentId);
+    const events = replayRun({
+      run,
+      message,
+      provider: model.provider,
+      model: model.model,
+      toolProgress: agent?.toolProgress ?? false,
+    });
+    yield [...events].map((event, index) => ({ number: index + 1, tag: PLAIN, data: JSON.stringify(event) }));
+  }
+
+  private async end(reference: RunReference): Promise<EndedRun> {
+    const { run, message, facts } = await this.waitForEnd(reference);
+    return { run, message, failure: run.error === null ? null : { error: run.error, facts } };
+  }
+
+  /** A run that has no process any more is ended by the reconciler, so this ends too. */
+  private async waitForEnd(reference: RunReference, signal?: AbortSignal): Promise<StoredRun> {
+    for (;;) {
+      const stored = await this.read(reference);
+      if (stored.run.status !== 'running') return stored;
+      await this.clock.sleep(LOOK_AGAIN_MS, signal);
+    }
+  }
+}
+
+/** A run of somebody else; who only reads its events never asks for its end. */
+class JoinedRun implements ActiveRun {
+  readonly organizationId: string;
+  readonly threadId: string;
+  readonly runId: string;
+  private waiting: Promise<EndedRun> | undefined;
+
+  constructor(
+    reference: RunReference,
+    readonly agentId: string,
+    private readonly end: () => Promise<EndedRun>,
+  ) {
+    this.organizationId = reference.organizationId;
+    this.threadId = reference.threadId;
+    this.runId = reference.runId;
+  }
+
+  get ended(): Promise<EndedRun> {
+    this.waiting ??= this.end();
+    return this.waiting;
+  }
+
+  abort(): void {
+    // It goes on for the one who started it.
+  }
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/index.js';
+import { Cursors } from '../../platform/cursors/index.js';
+import type { Thread } from '../domain/thread.js';
+import { ThreadRepository } from '../persistence/thread.repository.js';
+
+export interface ThreadPage {
+  readonly threads: readonly Thread[];
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+}
+
+export interface ListThreadsQuery {
+  readonly assistantId: string | undefined;
+  readonly cursor: string | undefined;
+  readonly limit: number;
+}
+
+/** Threads that the caller may see, the latest activity first. */
+@Injectable()
+export class ListThreads {
+  constructor(
+    private readonly threads: ThreadRepository,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** @throws ValidationFailed for a cursor that this list has not issued */
+  async execute(caller: Principal, { assistantId, cursor, limit }: ListThreadsQuery): Promise<ThreadPage> {
+    const scope = { list: 'threads', organizationId: caller.organizationId };
+    const [activityAt, id] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
+    const found = await this.threads.list(caller.organizationId, {
+      agentIds: visibleAgents(caller, assistantId),
+      after: activityAt === undefined || id === undefined ? null : { activityAt, id },
+      limit: limit + 1,
+    });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const more = found.length > limit && last !== undefined;
+    return {
+      threads: page.map(({ thread }) => thread),
+      nextCursor: more ? this.cursors.issue(scope, [last.position.activityAt, last.position.id]) : null,
+    };
+  }
+}
+
+/** What the allowlist and the filter leave; null means every agent. */
+function visibleAgents({ agentIds }: Principal, assistantId: string | undefined): string[] | null {
+  if (assistantId === undefined) return agentIds === null ? null : [...agentIds];
+  return agentIds === null || agentIds.has(assistantId) ? [assistantId] : [];
+}

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { messageNotFound } from '../domain/conversations.errors.js';
+import type { Message, ReactionName } from '../domain/message.js';
+import { MessageRepository } from '../persistence/message.repository.js';
+
+/** Keeps what the user thought of a reply; one reaction a message, null takes it back. */
+@Injectable()
+export class ReactToMessage {
+  constructor(
+    private readonly messages: MessageRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `not_found` when the thread has no reply with this id */
+  async execute(
+    organizationId: string,
+    threadId: string,
+    messageId: string,
+    reaction: ReactionName | null,
+    comment: string | null,
+  ): Promise<Message> {
+    const kept = reaction === null ? null : { reaction, comment, createdAt: this.clock.now().toISOString() };
+    const message = await this.messages.react(organizationId, threadId, messageId, kept);
+    if (!message) throw messageNotFound();
+    return message;
+  }
+}

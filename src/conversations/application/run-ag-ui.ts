@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { DomainError } from '../../platform/errors/index.js';
+import { isUuid, newId } from '../../platform/ids/index.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import { type Conversation, openThread } from '../domain/opening.js';
+import { OpeningRepository } from '../persistence/opening.repository.js';
+import type { UserContext } from '../ports/index.js';
+import type { ActiveRun } from './run-supervisor.js';
+import { StartRun, type StartRunCommand } from './start-run.js';
+import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
+
+export interface RunAgUiCommand {
+  readonly organizationId: string;
+  readonly agentId: string;
+  /** The id of a thread of this agent, or what the client itself calls the conversation. */
+  readonly threadId: string;
+  readonly conversation: Conversation;
+  readonly userContext: UserContext | null;
+  readonly showReasoning: boolean;
+  readonly idempotency?: IdempotentRequest;
+}
+
+/**
+ * Runs a turn for a client that makes up its threads' ids. Such an id is kept beside the thread's own, and
+ * means something only for its agent: whether it is the id of a thread elsewhere, of another agent or of
+ * another organization, changes nothing, so nothing can be learned by trying.
+ */
+@Injectable()
+export class RunAgUi {
+  constructor(
+    private readonly startRun: StartRun,
+    private readonly lookup: ThreadLookup,
+    private readonly openings: OpeningRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @returns the run under way; what was said, and the thread where one was made, are stored by then
+   * @throws what `StartRun.execute` throws; nothing is stored then
+   */
+  async execute(command: RunAgUiCommand): Promise<ActiveRun> {
+    const { organizationId, conversation, userContext, showReasoning, idempotency } = command;
+    const turn = {
+      organizationId,
+      text: conversation.text,
+      callerPrompt: conversation.instructions,
+      userContext,
+      showReasoning,
+      idempotency,
+    };
+    const thread = await this.find(command);
+    return thread ? this.startRun.execute({ ...turn, thread }) : this.open(command, turn);
+  }
+
+  private async open(command: RunAgUiCommand, turn: Omit<StartRunCommand, 'thread'>): Promise<ActiveRun> {
+    const { conversation, threadId: externalId } = command;
+    const opening = openThread(command, conversation, { now: this.clock.now(), newId, externalId });
+    try {
+      return await this.startRun.execute({ ...turn, thread: opening.thread, opening });
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error;
+      // Another request of the client may have opened it a moment ago; else the agent is gone.
+      const thread = await this.find(command);
+      if (!thread) throw error;
+      return this.startRun.execute({ ...turn, thread });
+    }
+  }
+
+  private async find({ organizationId, agentId, threadId }: RunAgUiCommand): Promise<ThreadReference | null> {
+    if (isUuid(threadId)) {
+      const thread = await this.lookup.find(organizationId, threadId.toLowerCase());
+      if (thread?.agentId === agentId) return thread;
+    }
+    const id = await this.openings.findByExternalId(organizationId, agentId, threadId);
+    return id === null ? null : { id, agentId };
+  }
+}

@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { RunLog, type RunLogWriter } from '../../platform/run-log/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { TurnAborted, type TurnAbortCause } from '../domain/turn-abort.js';
+import { isReasoning, runError } from '../engine/agui-events.js';
+import type { EndedRun } from '../engine/persist-turn.js';
+import { TurnEngine } from '../engine/turn-engine.js';
+import type { TurnContext } from '../ports/index.js';
+
+/** Tags of the run log: reasoning is shown to those who ask for it. */
+export const REASONING = 'reasoning';
+export const PLAIN = 'event';
+
+/** A run under way in this process. */
+export interface ActiveRun {
+  readonly runId: string;
+  readonly organizationId: string;
+  readonly threadId: string;
+  readonly agentId: string;
+  /** Settles when the run has ended and is stored; never rejects but for a defect. */
+  readonly ended: Promise<EndedRun>;
+  abort(cause: TurnAbortCause): void;
+}
+
+/** Carries runs from start to end, whoever listens to them. */
+@Injectable()
+export class RunSupervisor {
+  private readonly active = new Map<string, ActiveRun>();
+  private readonly whenIdle: (() => void)[] = [];
+
+  constructor(
+    private readonly engine: TurnEngine,
+    private readonly log: RunLog,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  get runs(): ActiveRun[] {
+    return [...this.active.values()];
+  }
+
+  /** The run, where it is under way in this process. */
+  find(runId: string): ActiveRun | undefined {
+    return this.active.get(runId);
+  }
+
+  launch(turn: Omit<TurnContext, 'signal'>): ActiveRun {
+    const controller = new AbortController();
+    const abort = (cause: TurnAbortCause): void => {
+      controller.abort(new TurnAborted(cause));
+    };
+    const cancelTimeout = this.clock.after(turn.agent.timeoutMinutes * 60_000, () => {
+      abort('timeout');
+    });
+    const writer = this.log.open(turn.runId);
+    const ended = this.drive({ ...turn, signal: controller.signal }, writer).finally(() => {
+      cancelTimeout();
+      writer.end();
+      this.forget(turn.runId);
+    });
+    // Those who wait hear of a defect; where nobody waits it is in the log already.
+    ended.catch(() => undefined);
+    const { runId, organizationId, threadId } = turn;
+    const run: ActiveRun = { runId, organizationId, threadId, agentId: turn.agent.id, ended, abort };
+    this.active.set(runId, run);
+    return run;
+  }
+
+  /** Resolves once no run is under way. */
+  idle(): Promise<void> {
+    if (this.active.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.whenIdle.push(resolve));
+  }
+
+  abortAll(cause: TurnAbortCause, which: (run: ActiveRun) => boolean = () => true): void {
+    for (const run of this.runs) if (which(run)) run.abort(cause);
+  }
+
+  private async drive(context: TurnContext, writer: RunLogWriter): Promise<EndedRun> {
+    try {
+      const events = this.engine.run(context);
+      for (;;) {
+        const next = await events.next();
+        if (next.done) return next.value;
+        writer.append(isReasoning(next.value) ? REASONING : PLAIN, JSON.stringify(next.value));
+      }
+    } catch (error) {
+      // A defect: the engine promises to end every turn itself. The stream still gets its terminal event.
+      this.logger.error({ err: error, runId: context.runId }, 'The turn engine threw');
+      writer.append(PLAIN, JSON.stringify(runError({ code: 'internal', message: 'The run failed inside the service.' })));
+      throw error;
+    }
+  }
+
+  private forget(runId: string): void {
+    this.active.delete(runId);
+    if (this.active.size === 0) for (const resolve of this.whenIdle.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { AgentDirectory } from '../../agents/index.js';
+import { ModelGateway } from '../../models/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import type { DomainError } from '../../platform/errors/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { Draining } from '../../platform/lifecycle/index.js';
+import {
+  agentAbsent,
+  agentCannotRun,
+  idempotencyMismatch,
+  serviceStopping,
+  threadBusy,
+  threadNotFound,
+} from '../domain/conversations.errors.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { OpeningThread } from '../domain/opening.js';
+import { RunOwner } from '../engine/run-owner.js';
+import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
+import { OpeningRepository } from '../persistence/opening.repository.js';
+import { type NewRun, RunRepository, type StartResult } from '../persistence/run.repository.js';
+import type { UserContext } from '../ports/index.js';
+import { JoinRun } from './join-run.js';
+import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
+import type { ThreadReference } from './thread-lookup.js';
+
+export interface StartRunCommand {
+  readonly organizationId: string;
+  readonly thread: ThreadReference;
+  /** Makes `thread` together with the run. */
+  readonly opening?: OpeningThread;
+  /** Put after everything else of the system prompt. */
+  readonly callerPrompt?: string;
+  readonly text: string;
+  readonly userContext: UserContext | null;
+  /** Whether the model's thinking is asked for and put on the stream. */
+  readonly showReasoning: boolean;
+  /** Makes a repeat of the request join the run of the first one. */
+  readonly idempotency?: IdempotentRequest;
+}
+
+/** Takes a message: stores it with its run, then lets the turn begin. */
+@Injectable()
+export class StartRun {
+  constructor(
+    private readonly agents: AgentDirectory,
+    private readonly models: ModelGateway,
+    private readonly runs: RunRepository,
+    private readonly openings: OpeningRepository,
+    private readonly owner: RunOwner,
+    private readonly supervisor: RunSupervisor,
+    private readonly keys: IdempotencyRepository,
+    private readonly joinRun: JoinRun,
+    private readonly draining: Draining,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @returns the run under way, or for a repeated request the one that the first made; the message is
+   * stored by then
+   * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for
+   * its provider, `not_found`, `unavailable` while the process stops; nothing is stored then
+   */
+  async execute(command: StartRunCommand): Promise<ActiveRun> {
+    const { organizationId, thread, text, userContext, showReasoning, callerPrompt } = command;
+    if (this.draining.draining) throw serviceStopping();
+    const agent = await this.agents.find(organizationId, thread.agentId);
+    if (!agent) throw absent(command);
+    const { type, model, useOwnApiKey } = agent.provider;
+    if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
+      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
+    }
+    const startedAt = this.clock.now();
+    const userMessage = { id: newId(), text };
+    const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, userContext };
+    const started = await this.store(command, {
+      ...run,
+      ownerId: this.owner.id,
+      createdAt: startedAt,
+      model: { provider: type, model, useOwnApiKey },
+      idempotency: command.idempotency,
+    });
+    if (!started.started) return this.instead(started.because, command);
+    return this.supervisor.launch({
+      organizationId,
+      agent,
+      threadId: thread.id,
+      runId: run.id,
+      messageId: run.messageId,
+      channel: started.channel,
+      userMessage,
+      userContext,
+      callerPrompt,
+      isFirstTurn: started.isFirstTurn,
+      showReasoning,
+      startedAt,
+    });
+  }
+
+  private store({ organizationId, opening }: StartRunCommand, run: NewRun): Promise<StartResult> {
+    return opening ? this.openings.start(organizationId, opening, run) : this.runs.start(organizationId, run);
+  }
+
+  private async instead(because: 'thread_absent' | 'thread_busy' | 'repeated', command: StartRunCommand): Promise<ActiveRun> {
+    const { organizationId, thread, opening, idempotency } = command;
+    if (because === 'thread_busy') throw threadBusy();
+    const first = because === 'repeated' && idempotency ? await this.keys.find(organizationId, idempotency) : null;
+    if (!idempotency || !first) throw absent(command);
+    if (first.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
+    const runId = first.resourceId;
+    const threadId = opening ? await this.openings.threadOf(organizationId, runId) : thread.id;
+    if (threadId === null) throw threadNotFound();
+    return this.joinRun.join({ organizationId, threadId, runId }, thread.agentId);
+  }
+}
+
+function absent({ opening }: StartRunCommand): DomainError {
+  return opening ? agentAbsent() : threadNotFound();
+}

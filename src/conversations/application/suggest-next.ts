@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/index.js';
+import { ModelFailure, ModelGateway, type ModelOptions, type ModelRequest } from '../../models/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Draining } from '../../platform/lifecycle/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { agentAbsent, agentCannotRun, runFailed, serviceStopping } from '../domain/conversations.errors.js';
+import type { Utterance } from '../domain/opening.js';
+import { publicFailure } from '../engine/resolve-turn.js';
+import { readSuggestions, suggestionPrompt } from './suggest-next.prompt.js';
+
+/** Nobody waits longer for buttons. */
+const TIME_LIMIT_MS = 30_000;
+/** A model that writes more than this does not write suggestions. */
+const LONGEST_ANSWER = 8_000;
+
+export interface SuggestNextCommand {
+  readonly organizationId: string;
+  readonly agentId: string;
+  /** Oldest first; may be empty, for the beginning of a conversation. */
+  readonly messages: readonly Utterance[];
+}
+
+/** Short things that the user could say next, from one call of the agent's model. Nothing is stored. */
+@Injectable()
+export class SuggestNext {
+  constructor(
+    private readonly agents: AgentDirectory,
+    private readonly routing: AgentRouting,
+    private readonly models: ModelGateway,
+    private readonly draining: Draining,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * @param gone aborted when the caller has left; the call of the model ends then
+   * @returns exactly three
+   * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as a waiting run
+   * @throws the signal's reason after `gone`
+   */
+  async execute({ organizationId, agentId, messages }: SuggestNextCommand, gone: AbortSignal): Promise<string[]> {
+    if (this.draining.draining) throw serviceStopping();
+    const agent = await this.agents.find(organizationId, agentId);
+    if (!agent) throw agentAbsent();
+    const { type, useOwnApiKey } = agent.provider;
+    if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
+      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
+    }
+    const answer = await this.ask(agent, messages, gone);
+    const suggestions = readSuggestions(answer);
+    if (suggestions) return suggestions;
+    this.logger.warn({ agentId, characters: answer.length }, 'A model did not answer with suggestions');
+    throw runFailed({ code: 'provider_error', message: 'The model did not answer with suggestions.' }, { ownKey: false });
+  }
+
+  private async ask(agent: RunnableAgent, messages: readonly Utterance[], gone: AbortSignal): Promise<string> {
+    const limit = new AbortController();
+    const cancelLimit = this.clock.after(TIME_LIMIT_MS, () => {
+      limit.abort();
+    });
+    const signal = AbortSignal.any([gone, limit.signal]);
+    try {
+      return await this.answer(await this.request(agent, messages), signal);
+    } catch (error) {
+      if (gone.aborted) throw error;
+      throw this.failure(agent, error, limit.signal);
+    } finally {
+      cancelLimit();
+    }
+  }
+
+  private async answer(request: ModelRequest, signal: AbortSignal): Promise<string> {
+    let text = '';
+    for await (const event of this.models.stream(request, signal)) {
+      if (event.type === 'text') text += event.text;
+      if (text.length > LONGEST_ANSWER) break;
+    }
+    return text;
+  }
+
+  private async request(agent: RunnableAgent, messages: readonly Utterance[]): Promise<ModelRequest> {
+    const { organizationId, id, provider, options, systemPrompt } = agent;
+    const [apiKey, route] = await Promise.all([
+      provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, id) : undefined,
+      this.routing.routeOf(agent),
+    ]);
+    const { system, text } = suggestionPrompt(systemPrompt, messages);
+    return {
+      model: provider.model,
+      options: quick(options),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(route === undefined ? {} : { route }),
+      system,
+      messages: [{ role: 'user', text }],
+      tools: [],
+    };
+  }
+
+  private failure(agent: RunnableAgent, error: unknown, limit: AbortSignal): unknown {
+    if (limit.aborted) {
+      return runFailed({ code: 'run_timeout', message: 'The model took too long.' }, { ownKey: false });
+    }
+    if (!(error instanceof ModelFailure)) return error;
+    this.logger.warn({ agentId: agent.id, code: error.code, detail: error.facts.detail }, 'A model call failed');
+    const failure = publicFailure(error);
+    return runFailed(failure.error, failure.facts);
+  }
+}
+
+/** The agent's model as fast as it goes: no more thinking than it cannot do without, and no search. */
+function quick(options: ModelOptions): ModelOptions {
+  switch (options.type) {
+    case 'anthropic':
+      return { type: 'anthropic', thinking: { type: 'disabled' }, temperature: null, webSearch: false };
+    case 'openai-responses':
+      return { type: 'openai-responses', reasoningEffort: null, verbosity: 'low' };
+    case 'gemini':
+      return { type: 'gemini' };
+    default:
+      return options satisfies never;
+  }
+}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { ResourceLookup, type ResourceOfAgent } from '../../access/index.js';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import type { DomainError } from '../../platform/errors/index.js';
+import { threadNotFound } from '../domain/conversations.errors.js';
+import type { Thread } from '../domain/thread.js';
+import { ThreadRepository } from '../persistence/thread.repository.js';
+
+/** Whose thread it is never changes; only its deletion has to be noticed. */
+const CACHE_MS = 5_000;
+const CACHED_THREADS = 20_000;
+
+/** A thread as the guard finds it. */
+export interface ThreadReference extends ResourceOfAgent {
+  readonly id: string;
+}
+
+/** Finds the agent of a thread; a hot thread costs the database nothing. */
+@Injectable()
+export class ThreadLookup extends ResourceLookup<ThreadReference> {
+  override readonly kind = 'thread';
+  private readonly cache: TtlCache<ThreadReference>;
+
+  constructor(
+    private readonly threads: ThreadRepository,
+    clock: Clock,
+  ) {
+    super();
+    this.cache = new TtlCache({ clock, ttlMs: CACHE_MS, maxEntries: CACHED_THREADS });
+  }
+
+  async find(organizationId: string, id: string): Promise<ThreadReference | null> {
+    const found = await this.cache.get(keyOf(organizationId, id), async () => {
+      const thread = await this.threads.find(organizationId, id);
+      return thread === null ? undefined : { id: thread.id, agentId: thread.agentId };
+    });
+    return found ?? null;
+  }
+
+  absent(): DomainError {
+    return threadNotFound();
+  }
+
+  forget(organizationId: string, id: string): void {
+    this.cache.delete(keyOf(organizationId, id));
+  }
+
+  /** A thread just made is about to be used. */
+  remember({ organizationId, id, agentId }: Thread): void {
+    void this.cache.get(keyOf(organizationId, id), () => Promise.resolve({ id, agentId }));
+  }
+}
+
+function keyOf(organizationId: string, id: string): string {
+  return `${organizationId}/${id}`;
+}

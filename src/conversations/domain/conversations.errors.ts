@@ -1,0 +1,81 @@
+import { DomainError } from '../../platform/errors/index.js';
+import type { FailureFacts, RunError } from './run.js';
+
+export function threadNotFound(): DomainError {
+  return new DomainError('not_found', 'No thread with this id exists.');
+}
+
+export function messageNotFound(): DomainError {
+  return new DomainError('not_found', 'The thread has no reply with this id.');
+}
+
+export function runNotFound(): DomainError {
+  return new DomainError('not_found', 'The thread has no run with this id.');
+}
+
+/** The run is over for so long, or its process so dead, that its events are gone; its message is in the thread. */
+export function runGone(): DomainError {
+  return new DomainError('gone', 'The events of this run are no longer kept. Read the messages of the thread instead.');
+}
+
+/** The same `Idempotency-Key` came with another request. */
+export function idempotencyMismatch(): DomainError {
+  return unprocessable('This Idempotency-Key was used for another request within the last 24 hours. Use a new one.');
+}
+
+/** The body named an agent that was there a moment ago. */
+export function agentAbsent(): DomainError {
+  return new DomainError('not_found', 'No agent with this id exists.');
+}
+
+export function serviceStopping(): DomainError {
+  return new DomainError('unavailable', 'The service is restarting. Send the message again.', {
+    code: 'server_shutdown',
+    retryAfterSeconds: 2,
+  });
+}
+
+/** One run at a time on a thread. */
+export function threadBusy(): DomainError {
+  return new DomainError('conflict', 'A run is already under way on this thread. Wait until it has ended, then send the message again.', {
+    code: 'thread_busy',
+  });
+}
+
+/** Known before anything is stored; chat routes answer `422` with `error` and `message` alone. */
+export function agentCannotRun(message: string): DomainError {
+  return unprocessable(message);
+}
+
+/** The answer of a waiting route to a run that did not complete. */
+export function runFailed(error: RunError, facts: FailureFacts): DomainError {
+  switch (error.code) {
+    case 'context_too_long':
+      return unprocessable(error.message);
+    case 'provider_auth':
+      return facts.ownKey ? unprocessable(error.message) : new DomainError('bad_gateway', error.message, { code: error.code });
+    case 'provider_rate_limited':
+    case 'provider_overloaded':
+      return new DomainError('unavailable', error.message, {
+        code: error.code,
+        retryAfterSeconds: facts.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS,
+      });
+    case 'provider_error':
+      return new DomainError('bad_gateway', error.message, { code: error.code });
+    case 'run_timeout':
+      return new DomainError('gateway_timeout', error.message, { code: error.code });
+    case 'server_shutdown':
+      return new DomainError('unavailable', error.message, { code: error.code, retryAfterSeconds: DEFAULT_RETRY_SECONDS });
+    case 'internal':
+      return new DomainError('internal', error.message);
+    default:
+      return error.code satisfies never;
+  }
+}
+
+/** Where a provider says "later" without saying when. */
+const DEFAULT_RETRY_SECONDS = 5;
+
+function unprocessable(message: string): DomainError {
+  return new DomainError('unprocessable', message, { error: 'unprocessable_entity', bare: true });
+}

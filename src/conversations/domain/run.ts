@@ -1,0 +1,62 @@
+import type { ModelFailureCode, StopReason } from '../../models/index.js';
+
+export type RunStatus = 'running' | 'completed' | 'requires_action' | 'failed' | 'cancelled' | 'timed_out';
+
+/** Why a run did not complete, as `run.error.code` and the stream's `RUN_ERROR` name it. */
+export type RunErrorCode = ModelFailureCode | 'run_timeout' | 'server_shutdown' | 'internal';
+
+export interface RunError {
+  readonly code: RunErrorCode;
+  /** Public; never quotes a provider. */
+  readonly message: string;
+}
+
+/** Token counts are null where a provider broke off before it told them: unknown is not zero. */
+export interface RunUsage {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly totalTokens: number | null;
+  readonly credits: number;
+}
+
+/** One turn of a conversation: from a user's message to the agent's reply. */
+export interface Run {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly threadId: string;
+  readonly agentId: string;
+  readonly status: RunStatus;
+  readonly createdAt: Date;
+  readonly completedAt: Date | null;
+  readonly usage: RunUsage;
+  readonly error: RunError | null;
+  /** Why the model's last answer stopped; absent where no model answered. */
+  readonly stopReason?: StopReason | undefined;
+}
+
+/** What became of a turn; the engine decides it once and everything else follows from it. */
+export type TurnOutcome =
+  | { readonly status: 'completed'; readonly blocked: boolean }
+  | { readonly status: 'failed'; readonly error: RunError; readonly facts: FailureFacts }
+  | { readonly status: 'timed_out'; readonly error: RunError; readonly facts: FailureFacts }
+  | { readonly status: 'cancelled' };
+
+/** What a waiting caller is answered on top of the error itself. */
+export interface FailureFacts {
+  /** The key that the provider refused was the agent's own. */
+  readonly ownKey: boolean;
+  readonly retryAfterSeconds?: number;
+}
+
+export function errorOf(outcome: TurnOutcome): RunError | null {
+  switch (outcome.status) {
+    case 'failed':
+    case 'timed_out':
+      return outcome.error;
+    case 'completed':
+    case 'cancelled':
+      return null;
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,34 @@
+/** Where a conversation is held: over REST, or in the browser widget. */
+export type Channel = 'api' | 'widget';
+
+export interface Thread {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly title: string | null;
+  readonly channel: Channel;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly lastMessageAt: Date | null;
+}
+
+const TITLE_LENGTH = 60;
+
+/**
+ * What a thread is called after its first exchange: the first line of what the user asked, cut at a
+ * word. Null when there is nothing to read in it.
+ */
+export function titleOf(question: string): string | null {
+  const line = question
+    .toWellFormed()
+    .split(/[\r\n]/)
+    .map((text) => text.replace(/\s+/g, ' ').trim())
+    .find((text) => text !== '');
+  if (line === undefined) return null;
+  const characters = [...line];
+  if (characters.length <= TITLE_LENGTH) return line;
+  const cut = characters.slice(0, TITLE_LENGTH).join('');
+  const word = cut.lastIndexOf(' ');
+  return `${word > TITLE_LENGTH / 2 ? cut.slice(0, word) : cut}…`;
+}

@@ -1,0 +1,116 @@
+import { EventType, type AGUIEvent, PROTOCOL_VERSION } from '@ag-ui/core';
+import type { ToolCallRecord } from '../domain/message.js';
+import type { RunError } from '../domain/run.js';
+import type { MessageView, RunView } from './wire.js';
+
+/** One event of AG-UI 1.0, the protocol of `runs/stream`. */
+export type RunEvent = AGUIEvent;
+
+export const runStarted = (threadId: string, runId: string): RunEvent => ({
+  type: EventType.RUN_STARTED,
+  threadId,
+  runId,
+  protocolVersion: PROTOCOL_VERSION,
+});
+
+export const textStart = (messageId: string): RunEvent => ({
+  type: EventType.TEXT_MESSAGE_START,
+  messageId,
+  role: 'assistant',
+});
+
+export const textContent = (messageId: string, delta: string): RunEvent => ({
+  type: EventType.TEXT_MESSAGE_CONTENT,
+  messageId,
+  delta,
+});
+
+export const textEnd = (messageId: string): RunEvent => ({ type: EventType.TEXT_MESSAGE_END, messageId });
+
+export const reasoningStart = (messageId: string): RunEvent[] => [
+  { type: EventType.REASONING_START, messageId },
+  { type: EventType.REASONING_MESSAGE_START, messageId, role: 'reasoning' },
+];
+
+export const reasoningContent = (messageId: string, delta: string): RunEvent => ({
+  type: EventType.REASONING_MESSAGE_CONTENT,
+  messageId,
+  delta,
+});
+
+export const reasoningEnd = (messageId: string): RunEvent[] => [
+  { type: EventType.REASONING_MESSAGE_END, messageId },
+  { type: EventType.REASONING_END, messageId },
+];
+
+export const toolCallStart = (toolCallId: string, toolCallName: string, parentMessageId: string): RunEvent => ({
+  type: EventType.TOOL_CALL_START,
+  toolCallId,
+  toolCallName,
+  parentMessageId,
+});
+
+export const toolCallArgs = (toolCallId: string, delta: string): RunEvent => ({
+  type: EventType.TOOL_CALL_ARGS,
+  toolCallId,
+  delta,
+});
+
+export const toolCallEnd = (toolCallId: string): RunEvent => ({ type: EventType.TOOL_CALL_END, toolCallId });
+
+export const toolCallResult = (messageId: string, call: ToolCallRecord): RunEvent => ({
+  type: EventType.TOOL_CALL_RESULT,
+  messageId,
+  toolCallId: call.id,
+  content: call.output ?? '',
+  role: 'tool',
+});
+
+/** How a run that did not fail ends. */
+export function runFinished(
+  ended: { run: RunView; message: MessageView | null; provider: string; model: string },
+  outcome: 'success' | 'cancelled',
+): RunEvent {
+  const { run, message, provider, model } = ended;
+  const { inputTokens, outputTokens, totalTokens } = run.usage;
+  return {
+    type: EventType.RUN_FINISHED,
+    threadId: run.thread_id,
+    runId: run.id,
+    outcome: { type: outcome },
+    usage: [
+      {
+        provider,
+        model,
+        ...(inputTokens === null ? {} : { inputTokens }),
+        ...(outputTokens === null ? {} : { outputTokens }),
+        ...(totalTokens === null ? {} : { totalTokens }),
+      },
+    ],
+    result: { run, message },
+  };
+}
+
+export const runError = (error: RunError): RunEvent => ({
+  type: EventType.RUN_ERROR,
+  message: error.message,
+  code: error.code,
+});
+
+/** After one of these nothing follows. */
+export function isTerminal(event: RunEvent): boolean {
+  return event.type === EventType.RUN_FINISHED || event.type === EventType.RUN_ERROR;
+}
+
+const REASONING_EVENTS: ReadonlySet<EventType> = new Set([
+  EventType.REASONING_START,
+  EventType.REASONING_MESSAGE_START,
+  EventType.REASONING_MESSAGE_CONTENT,
+  EventType.REASONING_MESSAGE_END,
+  EventType.REASONING_END,
+]);
+
+/** Shown to readers who ask for the model's thinking, and to no others. */
+export function isReasoning(event: RunEvent): boolean {
+  return REASONING_EVENTS.has(event.type);
+}

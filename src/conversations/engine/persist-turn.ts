@@ -1,0 +1,160 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { creditsFor, findModel } from '../../models/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Database, DatabaseUnavailable, type Statement } from '../../platform/database/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import type { Message, MessageStatus } from '../domain/message.js';
+import { errorOf, type FailureFacts, type Run, type RunError, type TurnOutcome } from '../domain/run.js';
+import { titleOf } from '../domain/thread.js';
+import { TurnAborted } from '../domain/turn-abort.js';
+import { RunRepository } from '../persistence/run.repository.js';
+import type { FinishedTurn, TurnObserver } from '../ports/index.js';
+import { TURN_OBSERVERS } from './participants.js';
+import { RunOwner } from './run-owner.js';
+import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from './tunables.js';
+import type { Turn } from './turn.js';
+
+/** How a run ended, for those who wait for it in this process. */
+export interface EndedRun {
+  readonly run: Run;
+  readonly message: Message | null;
+  readonly failure: { readonly error: RunError; readonly facts: FailureFacts } | null;
+}
+
+/**
+ * Last phase of a turn: its end in one statement: message, run, and what the observers keep. What
+ * a caller is told has been stored by then.
+ */
+@Injectable()
+export class PersistTurn {
+  constructor(
+    private readonly database: Database,
+    private readonly runs: RunRepository,
+    private readonly owner: RunOwner,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    @Inject(TURN_OBSERVERS) private readonly observers: readonly TurnObserver[],
+  ) {}
+
+  async run(turn: Turn, outcome: TurnOutcome): Promise<EndedRun> {
+    const finished = this.finishedTurn(turn, outcome);
+    try {
+      if (await this.storeNow(finished, factsOf(outcome))) return ended(finished, outcome);
+      // Deleted with its thread or agent: nothing is left to store, and nothing that could say otherwise.
+      if (wasDeleted(turn)) return ended(finished, outcome);
+      this.logger.warn({ runId: finished.run.id }, 'The run was ended by another process');
+    } catch (error) {
+      this.logger.error({ err: error, runId: finished.run.id }, 'The end of a run could not be stored; trying again');
+      this.storeLater(asInternal(finished));
+    }
+    return ended(asInternal(finished), outcome);
+  }
+
+  /** @returns false when the run is no longer this process's to end */
+  private store(finished: FinishedTurn, facts?: FailureFacts): Promise<boolean> {
+    const { run, message, userMessage } = finished;
+    const title = run.status === 'completed' ? titleOf(userMessage.text) : null;
+    const records = recordsOf(this.observers, finished);
+    return this.runs.finish(this.database, run, this.owner.id, message, { title, facts, records });
+  }
+
+  /**
+   * A moment without a free connection is no reason to call a completed run failed; a database that is
+   * down is told soon all the same.
+   */
+  private async storeNow(finished: FinishedTurn, facts?: FailureFacts): Promise<boolean> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.store(finished, facts);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || attempt === STORE_TRIES) throw error;
+        await this.clock.sleep(STORE_PAUSE_MS);
+      }
+    }
+  }
+
+  /** The thread stays busy until this succeeds, which is what it is: its last turn is not stored. */
+  private storeLater(finished: FinishedTurn): void {
+    this.clock.after(STORE_AGAIN_MS, () => {
+      this.store(finished).catch(() => {
+        this.storeLater(finished);
+      });
+    });
+  }
+
+  private finishedTurn(turn: Turn, outcome: TurnOutcome): FinishedTurn {
+    const { context } = turn;
+    const completedAt = this.clock.now();
+    return {
+      run: {
+        id: context.runId,
+        organizationId: context.organizationId,
+        threadId: context.threadId,
+        agentId: context.agent.id,
+        status: outcome.status,
+        createdAt: context.startedAt,
+        completedAt,
+        usage: usageOf(turn),
+        error: errorOf(outcome),
+        stopReason: turn.stopReason,
+      },
+      agent: { ...context.agent.provider, provider: context.agent.provider.type },
+      channel: context.channel,
+      userMessage: context.userMessage,
+      message: messageOf(turn, outcome),
+      userContext: context.userContext,
+      steps: turn.steps,
+      timeToFirstTokenMs: turn.firstTextAt === null ? null : turn.firstTextAt.getTime() - context.startedAt.getTime(),
+    };
+  }
+}
+
+function wasDeleted({ context: { signal } }: Turn): boolean {
+  const cause = signal.reason instanceof TurnAborted ? signal.reason.abortCause : undefined;
+  return cause === 'agent_deleted' || cause === 'thread_deleted';
+}
+
+/** What those who are told of the turn keep with its end. */
+export function recordsOf(observers: readonly TurnObserver[], finished: FinishedTurn): Statement[] {
+  return observers.flatMap((observer) => observer.record(finished) ?? []);
+}
+
+function messageOf(turn: Turn, outcome: TurnOutcome): Message | null {
+  const status: MessageStatus = outcome.status === 'completed' ? 'completed' : 'incomplete';
+  return turn.message(status, outcome.status === 'completed' && outcome.blocked);
+}
+
+function usageOf(turn: Turn): Run['usage'] {
+  const { inputTokens, outputTokens } = turn.totalUsage;
+  const { provider } = turn.context.agent;
+  const model = findModel(provider.type, provider.model);
+  const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, turn.totalUsage);
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
+    credits,
+  };
+}
+
+/** What is not stored is not told as done: the end becomes a failure of the service's own. */
+function asInternal(finished: FinishedTurn): FinishedTurn {
+  return {
+    ...finished,
+    run: {
+      ...finished.run,
+      status: 'failed',
+      error: { code: 'internal', message: 'The service could not store the end of this run.' },
+    },
+    message: finished.message === null ? null : { ...finished.message, status: 'incomplete' },
+  };
+}
+
+function ended({ run, message }: FinishedTurn, outcome: TurnOutcome): EndedRun {
+  const facts = factsOf(outcome) ?? { ownKey: false };
+  return { run, message, failure: run.error === null ? null : { error: run.error, facts } };
+}
+
+function factsOf(outcome: TurnOutcome): FailureFacts | undefined {
+  return outcome.status === 'failed' || outcome.status === 'timed_out' ? outcome.facts : undefined;
+}

@@ -1,0 +1,8 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../platform/ids/index.js';
+
+/** This process as the owner of runs; a new one at every start, so a restarted process never takes itself for alive. */
+@Injectable()
+export class RunOwner {
+  readonly id = newId();
+}

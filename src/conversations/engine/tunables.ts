@@ -1,0 +1,33 @@
+/** Rounds of tool calls a turn may take. Calls of a further round are refused, and the model is asked to answer. */
+export const MAX_TOOL_ROUNDS = 25;
+
+/** Refused rounds after which a model that keeps calling tools is taken at its word so far. */
+export const MAX_REFUSED_ROUNDS = 3;
+
+/** Messages read at a time until the model's context is full or the thread's beginning is reached. */
+export const HISTORY_PAGE = 200;
+
+/**
+ * Characters of earlier conversation that are given to a model of each family: about three quarters of its
+ * context at four characters a token. Where a provider finds it too long all the same, the older half is
+ * left out and the call is made again.
+ */
+export const HISTORY_CHARACTERS = { claude: 600_000, openai: 800_000, gemini: 3_000_000 } as const;
+
+/** How often a process says that it lives. */
+export const HEARTBEAT_MS = 5_000;
+
+/** A process silent for this long counts as dead and loses its runs: four missed heartbeats. */
+export const OWNER_SILENT_SECONDS = 20;
+
+/** How often the runs of dead processes are looked for; with the line above, a run ends within 35 s of its process. */
+export const RECONCILE_MS = 10_000;
+
+/** How long a turn's end waits before it is stored again, when the database was away. */
+export const STORE_AGAIN_MS = 2_000;
+
+/** How often the end of a turn is tried to be stored before its caller is told that it could not be. */
+export const STORE_TRIES = 4;
+
+/** Between two of those tries. */
+export const STORE_PAUSE_MS = 250;

@@ -1,0 +1,186 @@
+import type { ModelMessage, ModelRoute, ModelToolCall, ModelUsage, StopReason } from '../../models/index.js';
+import { SEGMENT_BREAK, type Message, type MessageStatus, type ToolCallRecord } from '../domain/message.js';
+import type { TurnOutcome } from '../domain/run.js';
+import type { OfferedTool, TurnContext, TurnStep } from '../ports/index.js';
+import type { Exchange } from './fit-history.js';
+import {
+  reasoningContent,
+  reasoningEnd,
+  reasoningStart,
+  type RunEvent,
+  textContent,
+  textEnd,
+  textStart,
+  toolCallArgs,
+  toolCallEnd,
+  toolCallStart,
+} from './agui-events.js';
+
+/** What happens next in a turn; the engine switches over it until it says `finish`. */
+export type NextStep =
+  | { readonly kind: 'call_model' }
+  | { readonly kind: 'execute_tools'; readonly calls: readonly ModelToolCall[] }
+  | { readonly kind: 'finish'; readonly outcome: TurnOutcome };
+
+/**
+ * One turn under way: what was gathered for the model, what it has said so far, and which parts of
+ * the stream are open. Lives in memory from the run's start to its end, and only there.
+ */
+export class Turn {
+  system = '';
+  apiKey: string | undefined;
+  /** The way to the provider; undefined for the direct one. */
+  route: ModelRoute | undefined;
+  history: readonly Exchange[] = [];
+  /** Earlier messages that the model is not given because they do not fit. */
+  omittedMessages = 0;
+  tools = new Map<string, OfferedTool>();
+  /** The turn's own part of the conversation, the user's message first. */
+  readonly transcript: ModelMessage[] = [];
+  readonly steps: TurnStep[] = [];
+  readonly toolCalls: ToolCallRecord[] = [];
+  text = '';
+  rounds = 0;
+  /** A stop hook has already made the turn go on. */
+  continued = false;
+  /** Why the newest model call stopped. */
+  stopReason: StopReason | undefined;
+  firstTextAt: Date | null = null;
+  private usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
+  private textOpen = false;
+  private breakDue = false;
+  private reasoningId: string | null = null;
+  private readonly openCalls = new Map<string, { argumentsShown: boolean }>();
+
+  constructor(
+    readonly context: TurnContext,
+    private readonly now: () => Date,
+    private readonly nextId: () => string,
+  ) {}
+
+  get messages(): ModelMessage[] {
+    return [...this.history.flat(), ...this.transcript];
+  }
+
+  get totalUsage(): ModelUsage {
+    return this.usage;
+  }
+
+  /** Leaves out the older half of the earlier conversation. @returns false when there is none left */
+  forgetOlderHalf(): boolean {
+    if (this.history.length === 0) return false;
+    const forgotten = this.history.slice(0, Math.ceil(this.history.length / 2));
+    this.history = this.history.slice(forgotten.length);
+    // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
+    this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
+    return true;
+  }
+
+  /** One model call's tokens; a call that did not tell makes the turn's sum unknown. */
+  count(usage: ModelUsage): void {
+    const sum = (left: number | null, right: number | null): number | null =>
+      left === null || right === null ? null : left + right;
+    this.usage = {
+      inputTokens: sum(this.usage.inputTokens, usage.inputTokens),
+      outputTokens: sum(this.usage.outputTokens, usage.outputTokens),
+    };
+  }
+
+  *say(delta: string): Generator<RunEvent> {
+    if (delta === '') return;
+    yield* this.endReasoning();
+    const { messageId } = this.context;
+    if (!this.textOpen) {
+      this.textOpen = true;
+      yield textStart(messageId);
+    }
+    const shown = this.breakDue ? SEGMENT_BREAK + delta : delta;
+    this.breakDue = false;
+    this.firstTextAt ??= this.now();
+    this.text += shown;
+    yield textContent(messageId, shown);
+  }
+
+  *think(delta: string): Generator<RunEvent> {
+    if (delta === '') return;
+    if (this.reasoningId === null) {
+      this.reasoningId = this.nextId();
+      yield* reasoningStart(this.reasoningId);
+    }
+    yield reasoningContent(this.reasoningId, delta);
+  }
+
+  *startCall(id: string, name: string): Generator<RunEvent> {
+    yield* this.endReasoning();
+    yield* this.endText();
+    if (!this.context.agent.toolProgress || this.openCalls.has(id)) return;
+    this.openCalls.set(id, { argumentsShown: false });
+    yield toolCallStart(id, name, this.context.messageId);
+  }
+
+  *callArguments(id: string, delta: string): Generator<RunEvent> {
+    const open = this.openCalls.get(id);
+    if (delta === '' || !open) return;
+    open.argumentsShown = true;
+    yield toolCallArgs(id, delta);
+  }
+
+  /** The call is whole. Some providers send its input at once, so nothing of it has been shown before. */
+  *endCall({ id, input }: ModelToolCall): Generator<RunEvent> {
+    if (this.openCalls.get(id)?.argumentsShown === false) yield* this.callArguments(id, JSON.stringify(input));
+    yield* this.closeCall(id);
+  }
+
+  /** Closes whatever is open: a stream never ends with a part of it hanging. */
+  *closeOpenParts(): Generator<RunEvent> {
+    yield* this.endReasoning();
+    yield* this.endText();
+    for (const id of this.openCalls.keys()) yield* this.closeCall(id);
+  }
+
+  *endText(): Generator<RunEvent> {
+    if (!this.textOpen) return;
+    this.textOpen = false;
+    this.breakDue = true;
+    yield textEnd(this.context.messageId);
+  }
+
+  private *closeCall(id: string): Generator<RunEvent> {
+    if (this.openCalls.delete(id)) yield toolCallEnd(id);
+  }
+
+  private *endReasoning(): Generator<RunEvent> {
+    if (this.reasoningId === null) return;
+    yield* reasoningEnd(this.reasoningId);
+    this.reasoningId = null;
+  }
+
+  /** The assistant's message as it stands, or null while there is nothing to keep. */
+  message(status: MessageStatus, blocked = false): Message | null {
+    if (this.text === '' && this.toolCalls.length === 0) return null;
+    const { messageId, threadId, runId } = this.context;
+    return {
+      id: messageId,
+      threadId,
+      runId,
+      role: 'assistant',
+      content: this.text,
+      status,
+      blocked,
+      reaction: null,
+      toolCalls: [...this.toolCalls],
+      transcript: this.toolCalls.length === 0 ? [] : this.storedTranscript(),
+      // When the reply began, so that it never shares its time with the question.
+      createdAt: this.firstTextAt ?? this.now(),
+    };
+  }
+
+  /** Without the user's message, which is stored on its own, and without what binds to one call of a provider. */
+  private storedTranscript(): ModelMessage[] {
+    return this.transcript
+      .slice(1)
+      .map((entry) =>
+        entry.role === 'assistant' ? { role: entry.role, text: entry.text, toolCalls: entry.toolCalls } : entry,
+      );
+  }
+}

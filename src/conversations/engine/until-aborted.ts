@@ -1,0 +1,21 @@
+/**
+ * What `work` resolves to, unless the signal is aborted first: then its reason, at once. The turn
+ * ends on time even when something it waits for does not listen to the signal.
+ */
+export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) {
+      // The work may still fail; nobody is left to hear of it.
+      work.catch(() => undefined);
+      abort();
+      return;
+    }
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', abort);
+    });
+  });
+}

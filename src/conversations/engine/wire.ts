@@ -1,0 +1,97 @@
+import type { Message, MessageRole, MessageStatus, Reaction, ReactionName, ToolCallRecord } from '../domain/message.js';
+import type { Run, RunError, RunStatus, RunUsage } from '../domain/run.js';
+import type { Thread } from '../domain/thread.js';
+
+/** A run as the interface shows it. */
+export interface RunView {
+  readonly id: string;
+  readonly thread_id: string;
+  readonly assistant_id: string;
+  readonly status: RunStatus;
+  readonly createdAt: string;
+  readonly completedAt: string | null;
+  readonly usage: RunUsage;
+  readonly error: RunError | null;
+}
+
+/** A message as the interface shows it; tool calls only where the agent shows its tool activity. */
+export interface MessageView {
+  readonly id: string;
+  readonly thread_id: string;
+  readonly role: MessageRole;
+  readonly content: string;
+  readonly attachments: readonly never[];
+  readonly createdAt: string;
+  readonly runId: string | null;
+  readonly status: MessageStatus;
+  readonly blocked?: true;
+  readonly components: readonly never[];
+  readonly toolCalls?: readonly ToolCallRecord[];
+  /** At most one, by its name. */
+  readonly reactions: Readonly<Partial<Record<ReactionName, ReactionView>>>;
+}
+
+export interface ReactionView {
+  readonly comment: string | null;
+  readonly createdAt: string;
+}
+
+export interface ThreadView {
+  readonly id: string;
+  readonly assistant_id: string;
+  readonly title: string | null;
+  readonly channel: Thread['channel'];
+  readonly metadata: Thread['metadata'];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly lastMessageAt: string | null;
+}
+
+export function runView(run: Run): RunView {
+  return {
+    id: run.id,
+    thread_id: run.threadId,
+    assistant_id: run.agentId,
+    status: run.status,
+    createdAt: run.createdAt.toISOString(),
+    completedAt: run.completedAt?.toISOString() ?? null,
+    usage: run.usage,
+    error: run.error,
+  };
+}
+
+export function messageView(message: Message, toolProgress: boolean): MessageView {
+  return {
+    id: message.id,
+    thread_id: message.threadId,
+    role: message.role,
+    content: message.content,
+    attachments: [],
+    createdAt: message.createdAt.toISOString(),
+    runId: message.runId,
+    status: message.status,
+    ...(message.blocked ? { blocked: true as const } : {}),
+    components: [],
+    ...(toolProgress ? { toolCalls: message.toolCalls } : {}),
+    reactions: reactionView(message.reaction),
+  };
+}
+
+function reactionView(reaction: Reaction | null): MessageView['reactions'] {
+  if (reaction === null) return {};
+  const { reaction: name, comment, createdAt } = reaction;
+  return { [name]: { comment, createdAt } };
+}
+
+export function threadView(thread: Thread): ThreadView {
+  return {
+    id: thread.id,
+    assistant_id: thread.agentId,
+    title: thread.title,
+    channel: thread.channel,
+    metadata: thread.metadata,
+    createdAt: thread.createdAt.toISOString(),
+    updatedAt: thread.updatedAt.toISOString(),
+    lastMessageAt: thread.lastMessageAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,76 @@
+import { Body, Controller, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { JoinRun, type RunEntries } from '../application/join-run.js';
+import { RunAgUi } from '../application/run-ag-ui.js';
+import type { ActiveRun } from '../application/run-supervisor.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import { AG_UI_INPUT_SCHEMA, type AgUiRequest, readAgUiInput } from './ag-ui.input.js';
+import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { RunStreams } from './run-streams.js';
+import { StreamQuery } from './runs.dto.js';
+
+/** How the events of a run begin that name it and its thread. */
+const NAMES_THE_RUN = /^\{"type":"RUN_(?:STARTED|FINISHED)"/;
+
+@ApiTags('Runs')
+@Controller('v1/agents/:agentId/ag-ui')
+export class AgUiController {
+  constructor(
+    private readonly runAgUi: RunAgUi,
+    private readonly joinRun: JoinRun,
+    private readonly streams: RunStreams,
+  ) {}
+
+  @Post()
+  @Access({ scope: 'chat', resource: pathResource('agent', 'agentId'), rateLimit: 'chat' })
+  @ApiOperation({
+    operationId: 'runAgUi',
+    summary: 'Run the agent for an AG-UI client',
+    description:
+      'Takes AG-UI’s own run input, so that any AG-UI front end works without glue, and streams its events as ' +
+      '`runs/stream` does. `RUN_STARTED` and `RUN_FINISHED` carry the ids that the client sent; those of the service ' +
+      'are in the `metadata` of `RUN_STARTED` (`threadId`, `runId`), in `x-thread-id` and in `result`. ' +
+      'Errors known before the first event are answered as JSON.',
+  })
+  @ApiBody({ schema: AG_UI_INPUT_SCHEMA as never })
+  @ApiIdempotencyKey()
+  @ApiProduces('text/event-stream', 'application/json')
+  @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
+  @ApiErrors(400, 401, 403, 404, 409, 429, 503)
+  @ApiCauses(422, 'unprocessable_entity')
+  async run(
+    @Caller() { organizationId }: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Query() { reasoning: showReasoning }: StreamQuery,
+    @Body() body: object,
+    @Idempotency('ag_ui') idempotency: IdempotentRequest | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const input = readAgUiInput(body);
+    const { threadId, conversation, userContext } = input;
+    const run = await this.runAgUi.execute({
+      ...{ organizationId, agentId, threadId, conversation, userContext },
+      ...{ showReasoning, idempotency },
+    });
+    void reply.header('x-thread-id', run.threadId);
+    await this.streams.send(reply, showReasoning, async (closed) =>
+      named(await this.joinRun.wholeRun(run, closed), run, input),
+    );
+  }
+}
+
+/** The events under the client's ids for the thread and the run. */
+async function* named(entries: RunEntries, run: ActiveRun, input: AgUiRequest): RunEntries {
+  for await (const batch of entries) {
+    yield batch.map((entry) => (NAMES_THE_RUN.test(entry.data) ? { ...entry, data: renamed(entry.data, run, input) } : entry));
+  }
+}
+
+function renamed(data: string, run: ActiveRun, { threadId, runId }: AgUiRequest): string {
+  const event = JSON.parse(data) as { readonly type: string };
+  const own = { metadata: { threadId: run.threadId, runId: run.runId } };
+  return JSON.stringify({ ...event, threadId, runId, ...(event.type === 'RUN_STARTED' ? own : {}) });
+}

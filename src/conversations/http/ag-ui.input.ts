@@ -1,0 +1,142 @@
+import type { RunAgentInput } from '@ag-ui/core';
+import { RunAgentInputSchema } from '@ag-ui/core/schemas';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { validated } from '../../platform/http/index.js';
+import type { Conversation, Utterance } from '../domain/opening.js';
+import type { UserContext } from '../ports/index.js';
+import { RunConfigBody } from './runs.dto.js';
+
+/** Of ids that a client makes up; a UUID has 36. */
+const LONGEST_ID = 255;
+
+type AgUiMessage = RunAgentInput['messages'][number];
+
+/** A request of an AG-UI client, as far as it concerns the agent. */
+export interface AgUiRequest {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly conversation: Conversation;
+  readonly userContext: UserContext | null;
+}
+
+/** The request body in the OpenAPI document: AG-UI's own `RunAgentInput`. */
+export const AG_UI_INPUT_SCHEMA = {
+  type: 'object',
+  description: 'The run input of AG-UI 1.0. Fields of the protocol that are not listed here are accepted and not used.',
+  required: ['threadId', 'runId', 'messages'],
+  properties: {
+    threadId: {
+      type: 'string',
+      minLength: 1,
+      maxLength: LONGEST_ID,
+      description:
+        'The id of a thread of this agent, or one that the client makes up: its first run opens a thread, which later ' +
+        'runs of this agent with the same id continue.',
+    },
+    runId: { type: 'string', minLength: 1, maxLength: LONGEST_ID, description: 'Comes back in the events.' },
+    messages: {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'object' },
+      description:
+        'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
+        'the stored history counts. `system` and `developer` messages are put after the agent’s own prompt.',
+    },
+    context: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['description', 'value'],
+        properties: { description: { type: 'string' }, value: { type: 'string' } },
+      },
+      description: 'Put after the agent’s own prompt.',
+    },
+    forwardedProps: {
+      type: 'object',
+      properties: { userContext: { type: 'object', description: 'As `config.userContext` of a run.' } },
+    },
+    tools: { type: 'array', items: { type: 'object' }, description: 'Not called: the agent has its own tools.' },
+    state: { description: 'Not used.' },
+    resume: { type: 'array', maxItems: 0, items: { type: 'object' } },
+  },
+} as const;
+
+/** @throws ValidationFailed naming the field */
+export function readAgUiInput(body: unknown): AgUiRequest {
+  const parsed = RunAgentInputSchema.safeParse(body ?? {});
+  if (!parsed.success) throw new ValidationFailed(complaintOf(parsed.error.issues));
+  const input: RunAgentInput & { readonly forwardedProps?: unknown } = parsed.data;
+  const { threadId, runId, messages, context, resume } = input;
+  checkId(threadId, 'threadId');
+  checkId(runId, 'runId');
+  if (resume && resume.length > 0) throw new ValidationFailed('body/resume must be empty: no run waits for an answer');
+  return {
+    threadId,
+    runId,
+    conversation: { ...readMessages(messages), instructions: instructionsOf(messages, context) },
+    userContext: readUserContext(input.forwardedProps),
+  };
+}
+
+function checkId(id: string, field: string): void {
+  const length = [...id].length;
+  if (length === 0 || length > LONGEST_ID) {
+    throw new ValidationFailed(`body/${field} must be 1 to ${LONGEST_ID} characters`);
+  }
+}
+
+function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text'> {
+  const said = messages.flatMap((message, index) => toUtterance(message, `body/messages/${index}`));
+  const last = said.at(-1);
+  const answered = messages.findLast(({ role }) => role === 'user' || role === 'assistant' || role === 'tool');
+  if (last?.role !== 'user' || answered?.role !== 'user') {
+    throw new ValidationFailed('body/messages must end with a message of the role user');
+  }
+  return { history: said.slice(0, -1), text: last.content };
+}
+
+function toUtterance(message: AgUiMessage, path: string): Utterance[] {
+  if (message.role === 'assistant') {
+    return message.content ? [{ role: 'assistant', content: message.content }] : [];
+  }
+  if (message.role !== 'user') return [];
+  const content = userText(message.content, path);
+  if (content === '') throw new ValidationFailed(`${path}/content must not be empty`);
+  return [{ role: 'user', content }];
+}
+
+function userText(content: Extract<AgUiMessage, { role: 'user' }>['content'], path: string): string {
+  if (typeof content === 'string') return content;
+  return content
+    .map((part, index) => {
+      if (part.type === 'text') return part.text;
+      throw new ValidationFailed(`${path}/content/${index}/type must be text: other parts are not accepted`);
+    })
+    .join('\n');
+}
+
+function instructionsOf(messages: readonly AgUiMessage[], context: RunAgentInput['context']): string {
+  const instructions = messages.flatMap((message) =>
+    message.role === 'system' || message.role === 'developer' ? [message.content] : [],
+  );
+  const ambient = context.map(({ description, value }) => `${description}: ${value}`);
+  return [...instructions, ...ambient].filter((part) => part !== '').join('\n\n');
+}
+
+function readUserContext(forwardedProps: unknown): UserContext | null {
+  if (typeof forwardedProps !== 'object' || forwardedProps === null) return null;
+  if (!Object.hasOwn(forwardedProps, 'userContext')) return null;
+  const { userContext } = forwardedProps as { userContext: unknown };
+  const config = validated(RunConfigBody, { userContext }, 'body/forwardedProps') as RunConfigBody;
+  return config.userContext ?? null;
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+function complaintOf([issue]: readonly Issue[]): string {
+  if (!issue) return 'body must be a run input of AG-UI';
+  return `${['body', ...issue.path.map(String)].join('/')} is not as AG-UI has it: ${issue.message}`;
+}

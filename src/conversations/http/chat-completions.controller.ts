@@ -1,0 +1,95 @@
+import { Body, Controller, Post, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, bodyResource, Caller, type Principal, Resource, type ResourceOfAgent } from '../../access/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { ApiCauses, ApiErrors } from '../../platform/http/index.js';
+import { CompleteChat } from '../application/complete-chat.js';
+import type { ActiveRun } from '../application/run-supervisor.js';
+import type { ThreadReference } from '../application/thread-lookup.js';
+import { runFailed, threadNotFound } from '../domain/conversations.errors.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
+import { readConversation } from './chat-completions.messages.js';
+import { ChatCompletionStreams } from './chat-completions.stream.js';
+import { completion, headOf } from './chat-completions.wire.js';
+import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+
+/** The interface of the OpenAI API: its official clients work with this service's address and key. */
+@ApiTags('Chat')
+@Controller('v1/chat/completions')
+export class ChatCompletionsController {
+  constructor(
+    private readonly completeChat: CompleteChat,
+    private readonly streams: ChatCompletionStreams,
+  ) {}
+
+  @Post()
+  @Access({
+    scope: 'chat',
+    resource: [bodyResource('assistant', 'assistant_id', 'model'), bodyResource('thread', 'thread_id')],
+    rateLimit: 'chat',
+  })
+  @ApiOperation({
+    operationId: 'createChatCompletion',
+    summary: 'Answer a conversation in the format of the OpenAI chat completions API',
+    description:
+      'Official OpenAI clients work unchanged: give the id of an agent as `model`, or `assistant_id`. Fields that are ' +
+      'not listed here are ignored. The agent runs its own tools, so `tool_calls` never appear. The run goes on when ' +
+      'the caller leaves; its reply is in the thread. With `stream`, errors known before the first event are answered ' +
+      'as JSON; one that comes later is an event `{"error": {message, type, code}}`, followed by `[DONE]`.',
+  })
+  @ApiIdempotencyKey()
+  @ApiExtraModels(ChatCompletionResponse)
+  @ApiOkResponse({
+    description: 'The completion, or with `stream` its chunks as server-sent events, the last of them `[DONE]`.',
+    headers: { 'x-thread-id': { description: 'The thread.', schema: { type: 'string', format: 'uuid' } } },
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(ChatCompletionResponse) } },
+      'text/event-stream': { schema: { type: 'string' } },
+    },
+  })
+  @ApiErrors(400, 401, 403, 404, 409, 413, 415, 429, 502, 503, 504)
+  @ApiCauses(422, 'unprocessable_entity')
+  async create(
+    @Caller() caller: Principal,
+    @Resource('assistant') agent: ResourceOfAgent | undefined,
+    @Resource('thread') thread: ThreadReference | undefined,
+    @Body() body: ChatCompletionBody,
+    @Idempotency('chat_completion') idempotency: IdempotentRequest | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.start(caller, { agent, thread, body, idempotency });
+    void reply.header('x-thread-id', run.threadId);
+    if (body.stream === true) {
+      await this.streams.send(reply, run, body.stream_options?.include_usage === true);
+      return;
+    }
+    const ended = await run.ended;
+    if (ended.failure) throw runFailed(ended.failure.error, ended.failure.facts);
+    void reply.status(200).send(completion(headOf(run), ended));
+  }
+
+  private start(
+    { organizationId }: Principal,
+    request: {
+      readonly agent: ResourceOfAgent | undefined;
+      readonly thread: ThreadReference | undefined;
+      readonly body: ChatCompletionBody;
+      readonly idempotency: IdempotentRequest | undefined;
+    },
+  ): Promise<ActiveRun> {
+    const { agent, thread, body, idempotency } = request;
+    if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
+    if (thread && thread.agentId !== agent.agentId) throw threadNotFound();
+    const conversation = readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant');
+    return this.completeChat.execute({
+      organizationId,
+      agentId: agent.agentId,
+      thread,
+      conversation,
+      userContext: body.config?.userContext ?? null,
+      idempotency,
+    });
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  BooleanField,
+  EnumField,
+  IntegerField,
+  JsonObjectField,
+  NumberField,
+  ObjectField,
+  ObjectListField,
+  StringField,
+  TimestampField,
+  UuidField,
+} from '../../platform/http/index.js';
+import { JsonListField } from './user-context.field.js';
+import type { MessageRole, MessageStatus, ToolCallStatus } from '../domain/message.js';
+import type { RunErrorCode, RunStatus } from '../domain/run.js';
+
+const ROLES = ['user', 'assistant'] as const satisfies readonly MessageRole[];
+const MESSAGE_STATUSES = ['completed', 'incomplete', 'failed'] as const satisfies readonly MessageStatus[];
+const TOOL_CALL_STATUSES = [
+  'running',
+  'completed',
+  'failed',
+  'denied',
+  'unknown',
+] as const satisfies readonly ToolCallStatus[];
+const RUN_STATUSES = [
+  'running',
+  'completed',
+  'requires_action',
+  'failed',
+  'cancelled',
+  'timed_out',
+] as const satisfies readonly RunStatus[];
+const RUN_ERROR_CODES = [
+  'provider_error',
+  'provider_rate_limited',
+  'provider_auth',
+  'provider_overloaded',
+  'run_timeout',
+  'context_too_long',
+  'server_shutdown',
+  'internal',
+] as const satisfies readonly RunErrorCode[];
+
+export class ToolCallResponse {
+  @StringField()
+  readonly id!: string;
+  @StringField()
+  readonly name!: string;
+  @JsonObjectField({ description: 'The arguments, a JSON object.' })
+  readonly input!: Readonly<Record<string, unknown>>;
+  @StringField({ optional: true })
+  readonly output?: string;
+  @EnumField(TOOL_CALL_STATUSES, {
+    description: '`unknown`: under way when its process died; it may or may not have had its effect.',
+  })
+  readonly status!: ToolCallStatus;
+}
+
+export class MessageResponse {
+  @UuidField()
+  readonly id!: string;
+  @UuidField()
+  readonly thread_id!: string;
+  @EnumField(ROLES)
+  readonly role!: MessageRole;
+  @StringField()
+  readonly content!: string;
+  @JsonListField()
+  readonly attachments!: readonly unknown[];
+  @TimestampField()
+  readonly createdAt!: string;
+  @UuidField({ nullable: true })
+  readonly runId!: string | null;
+  @EnumField(MESSAGE_STATUSES)
+  readonly status!: MessageStatus;
+  @BooleanField({ optional: true, description: 'The prompt was blocked; the text is the reason.' })
+  readonly blocked?: boolean;
+  @JsonListField()
+  readonly components!: readonly unknown[];
+  @ObjectListField(() => ToolCallResponse, {
+    optional: true,
+    description: 'Present where the agent shows its tool activity (`toolProgress`).',
+  })
+  readonly toolCalls?: readonly ToolCallResponse[];
+  @JsonObjectField()
+  readonly reactions!: Readonly<Record<string, unknown>>;
+}
+
+export class MessageListResponse {
+  @ObjectListField(() => MessageResponse)
+  readonly messages!: readonly MessageResponse[];
+  @BooleanField()
+  readonly truncated!: boolean;
+}
+
+export class RunUsageResponse {
+  @IntegerField({ nullable: true, description: 'Null when the provider broke off before it told.' })
+  readonly inputTokens!: number | null;
+  @IntegerField({ nullable: true })
+  readonly outputTokens!: number | null;
+  @IntegerField({ nullable: true })
+  readonly totalTokens!: number | null;
+  @NumberField()
+  readonly credits!: number;
+}
+
+export class RunErrorResponse {
+  @EnumField(RUN_ERROR_CODES)
+  readonly code!: RunErrorCode;
+  @StringField()
+  readonly message!: string;
+}
+
+export class RunResponse {
+  @UuidField()
+  readonly id!: string;
+  @UuidField()
+  readonly thread_id!: string;
+  @UuidField()
+  readonly assistant_id!: string;
+  @EnumField(RUN_STATUSES)
+  readonly status!: RunStatus;
+  @TimestampField()
+  readonly createdAt!: string;
+  @TimestampField({ nullable: true })
+  readonly completedAt!: string | null;
+  @ObjectField(() => RunUsageResponse)
+  readonly usage!: RunUsageResponse;
+  @ObjectField(() => RunErrorResponse, { nullable: true })
+  readonly error!: RunErrorResponse | null;
+}
+
+export class RunResultResponse {
+  @ObjectField(() => RunResponse)
+  readonly run!: RunResponse;
+  @ObjectField(() => MessageResponse, { nullable: true })
+  readonly message!: MessageResponse | null;
+  @JsonListField()
+  readonly interrupts!: readonly unknown[];
+}

@@ -1,0 +1,208 @@
+import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { AgentDirectory } from '../../agents/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { CancelRun } from '../application/cancel-run.js';
+import { JoinRun, type RunReference } from '../application/join-run.js';
+import type { ActiveRun } from '../application/run-supervisor.js';
+import { StartRun } from '../application/start-run.js';
+import type { ThreadReference } from '../application/thread-lookup.js';
+import { runFailed } from '../domain/conversations.errors.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { Message } from '../domain/message.js';
+import type { Run } from '../domain/run.js';
+import { messageView, type MessageView, runView, type RunView } from '../engine/wire.js';
+import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { RunResultResponse } from './messages.dto.js';
+import { RunStreams } from './run-streams.js';
+import { CreateRunBody, readPosition, type RunMessageBody, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
+
+/** What a waiting caller is answered. */
+interface RunResult {
+  readonly run: RunView;
+  readonly message: MessageView | null;
+  readonly interrupts: readonly never[];
+}
+
+/** What a new turn needs of either route's body. */
+type TurnBody = Pick<CreateRunBody, 'config' | 'onDisconnect'> & { readonly message: RunMessageBody };
+
+@ApiTags('Runs')
+@Controller('v1/threads/:threadId/runs')
+export class RunsController {
+  constructor(
+    private readonly startRun: StartRun,
+    private readonly joinRun: JoinRun,
+    private readonly cancelRun: CancelRun,
+    private readonly agents: AgentDirectory,
+    private readonly streams: RunStreams,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
+  @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply' })
+  @ApiIdempotencyKey()
+  @ApiOkResponse({ type: RunResultResponse })
+  @ApiErrors(400, 401, 403, 404, 409, 422, 429, 502, 503, 504)
+  async create(
+    @Caller() caller: Principal,
+    @Resource('thread') thread: ThreadReference,
+    @Body() body: CreateRunBody,
+    @Idempotency('run') idempotency: IdempotentRequest | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RunResult> {
+    void reply.header('x-thread-id', thread.id);
+    const active = await this.start(caller, thread, body, { showReasoning: false, idempotency });
+    if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
+    const { run, message, failure } = await active.ended;
+    if (failure) throw runFailed(failure.error, failure.facts);
+    return this.result(caller, thread, run, message);
+  }
+
+  @Post('stream')
+  @HttpCode(200)
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
+  @ApiOperation({
+    operationId: 'streamRun',
+    summary: 'Send a message and stream the reply',
+    description:
+      'Server-sent events of the AG-UI 1.0 protocol, each with its number in the run as `id`. The stream always ' +
+      'ends with `RUN_FINISHED` or `RUN_ERROR`; errors known before the first event are answered as JSON. With ' +
+      '`rejoin` instead of `message` it continues the stream of a run, which is no new turn.',
+  })
+  @ApiIdempotencyKey()
+  @ApiProduces('text/event-stream', 'application/json')
+  @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
+  @ApiErrors(400, 401, 403, 404, 409, 410, 422, 429, 503)
+  async stream(
+    @Caller() caller: Principal,
+    @Resource('thread') thread: ThreadReference,
+    @Query() { reasoning: showReasoning }: StreamQuery,
+    @Body() body: StreamRunBody,
+    @Idempotency('run-stream') idempotency: IdempotentRequest | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    void reply.header('x-thread-id', thread.id);
+    const { message, rejoin } = body;
+    if (rejoin && !message) {
+      await this.rejoin(referenceOf(caller, thread, rejoin.runId), rejoin.startingAfter ?? 0, showReasoning, reply);
+      return;
+    }
+    if (!message || rejoin) throw new ValidationFailed('body must have exactly one of message and rejoin');
+    const turn = { message, config: body.config, onDisconnect: body.onDisconnect };
+    const active = await this.start(caller, thread, turn, { showReasoning, idempotency });
+    if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
+    await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
+  }
+
+  @Get(':runId')
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiOperation({ operationId: 'getRun', summary: 'Read a run with the reply it wrote' })
+  @ApiOkResponse({ type: RunResultResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async read(
+    @Caller() caller: Principal,
+    @Resource('thread') thread: ThreadReference,
+    @UuidParam('runId') runId: string,
+  ): Promise<RunResult> {
+    const { run, message } = await this.joinRun.read(referenceOf(caller, thread, runId));
+    return this.result(caller, thread, run, message);
+  }
+
+  @Post(':runId/cancel')
+  @HttpCode(200)
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiOperation({
+    operationId: 'cancelRun',
+    summary: 'End a run under way',
+    description: 'Answers the run as it ended; the text so far is kept. A run that has ended is answered as it is.',
+  })
+  @ApiOkResponse({ type: RunResultResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async cancel(
+    @Caller() caller: Principal,
+    @Resource('thread') thread: ThreadReference,
+    @UuidParam('runId') runId: string,
+  ): Promise<RunResult> {
+    const { run, message } = await this.cancelRun.execute(referenceOf(caller, thread, runId));
+    return this.result(caller, thread, run, message);
+  }
+
+  @Get(':runId/stream')
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiOperation({
+    operationId: 'rejoinRun',
+    summary: 'Join the stream of a run under way, or of one that ended within 5 minutes',
+    description: 'From the event after `Last-Event-ID` or `starting_after` on, with no gap and no repeat; later `410`.',
+  })
+  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Number of the last event that was read.' })
+  @ApiProduces('text/event-stream', 'application/json')
+  @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
+  @ApiErrors(400, 401, 403, 404, 410, 503)
+  async rejoinStream(
+    @Caller() caller: Principal,
+    @Resource('thread') thread: ThreadReference,
+    @UuidParam('runId') runId: string,
+    @Query() { reasoning, starting_after: startingAfter }: RejoinQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    void reply.header('x-thread-id', thread.id);
+    const after = startingAfter ?? readPosition(request.headers['last-event-id']) ?? 0;
+    await this.rejoin(referenceOf(caller, thread, runId), after, reasoning, reply);
+  }
+
+  private start(
+    { organizationId }: Principal,
+    thread: ThreadReference,
+    { message, config }: TurnBody,
+    options: { readonly showReasoning: boolean; readonly idempotency: IdempotentRequest | undefined },
+  ): Promise<ActiveRun> {
+    const userContext = config?.userContext ?? null;
+    return this.startRun.execute({ organizationId, thread, text: message.content, userContext, ...options });
+  }
+
+  /** What stands in the way (an unknown run, events that are gone) is known before the stream begins. */
+  private async rejoin(
+    reference: RunReference,
+    after: number,
+    showReasoning: boolean,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const left = new AbortController();
+    reply.raw.once('close', () => {
+      left.abort();
+    });
+    const entries = await this.joinRun.events(reference, after, left.signal);
+    await this.streams.send(reply, showReasoning, () => Promise.resolve(entries));
+  }
+
+  private async result(
+    { organizationId }: Principal,
+    thread: ThreadReference,
+    run: Run,
+    message: Message | null,
+  ): Promise<RunResult> {
+    const agent = message === null ? null : await this.agents.find(organizationId, thread.agentId);
+    const view = message === null ? null : messageView(message, agent?.toolProgress ?? false);
+    return { run: runView(run), message: view, interrupts: [] };
+  }
+}
+
+function referenceOf({ organizationId }: Principal, thread: ThreadReference, runId: string): RunReference {
+  return { organizationId, threadId: thread.id, runId };
+}
+
+function cancelWhenGone(active: ActiveRun, reply: FastifyReply): void {
+  const { raw } = reply;
+  const onClose = (): void => {
+    if (!raw.writableFinished) active.abort('caller_gone');
+  };
+  raw.once('close', onClose);
+  // The request may have been given up while the run was being stored.
+  if (raw.destroyed) onClose();
+}

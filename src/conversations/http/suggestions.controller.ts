@@ -1,0 +1,50 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, bodyResource, Caller, type Principal } from '../../access/index.js';
+import { ApiCauses, ApiErrors } from '../../platform/http/index.js';
+import { SuggestNext } from '../application/suggest-next.js';
+import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
+
+@ApiTags('Chat')
+@Controller('v1/chat/suggestions')
+export class SuggestionsController {
+  constructor(private readonly suggestNext: SuggestNext) {}
+
+  @Post()
+  @HttpCode(200)
+  @Access({ scope: 'chat', resource: bodyResource('assistant', 'assistant_id'), rateLimit: 'chat' })
+  @ApiOperation({
+    operationId: 'suggestNext',
+    summary: 'Suggest three short things that the user could say next',
+    description: 'One call of the agent’s model, of at most 30 seconds. Nothing is stored, no tool runs.',
+  })
+  @ApiOkResponse({ type: SuggestionsResponse })
+  @ApiErrors(400, 401, 403, 404, 429, 502, 503, 504)
+  @ApiCauses(422, 'unprocessable_entity')
+  async suggest(
+    @Caller() { organizationId }: Principal,
+    @Body() { assistant_id: agentId, messages }: SuggestionsBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SuggestionsResponse> {
+    const gone = whenGone(reply);
+    try {
+      return { suggestions: await this.suggestNext.execute({ organizationId, agentId, messages }, gone) };
+    } catch (error) {
+      // Nobody reads the answer, and nothing has failed.
+      if (gone.aborted) return { suggestions: [] };
+      throw error;
+    }
+  }
+}
+
+/** Aborted when the caller leaves before the answer is sent. */
+function whenGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const onClose = (): void => {
+    if (!raw.writableFinished) gone.abort();
+  };
+  raw.once('close', onClose);
+  if (raw.destroyed) onClose();
+  return gone.signal;
+}

@@ -1,0 +1,29 @@
+import { EnumField, ObjectListField, StringField, StringListField, UuidField } from '../../platform/http/index.js';
+
+const ROLES = ['user', 'assistant'] as const;
+/** The end of a conversation is what counts; a client need not send more. */
+const MOST_MESSAGES = 1_000;
+
+export class SuggestionMessageBody {
+  @EnumField(ROLES)
+  readonly role!: 'user' | 'assistant';
+  @StringField({ min: 1 })
+  readonly content!: string;
+  @StringField({ min: 1, optional: true, description: "The client's own id." })
+  readonly id?: string;
+}
+
+export class SuggestionsBody {
+  @UuidField({ description: 'The agent whose model is asked.' })
+  readonly assistant_id!: string;
+  @ObjectListField(() => SuggestionMessageBody, {
+    max: MOST_MESSAGES,
+    description: 'The conversation so far, oldest first; empty for suggestions to begin with. The newest 20 are read.',
+  })
+  readonly messages!: readonly SuggestionMessageBody[];
+}
+
+export class SuggestionsResponse {
+  @StringListField({ min: 3, max: 3, description: 'Short things that the user could say next.' })
+  readonly suggestions!: readonly string[];
+}

@@ -1,0 +1,141 @@
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access, bodyResource, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { AgentDirectory } from '../../agents/index.js';
+import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { CreateThread } from '../application/create-thread.js';
+import { DeleteThread } from '../application/delete-thread.js';
+import { ListMessages } from '../application/list-messages.js';
+import { ListThreads } from '../application/list-threads.js';
+import { ReactToMessage } from '../application/react-to-message.js';
+import { ReadThread } from '../application/read-thread.js';
+import type { ThreadReference } from '../application/thread-lookup.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import { messageView, type MessageView, threadView, type ThreadView } from '../engine/wire.js';
+import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { MessageListResponse, MessageResponse } from './messages.dto.js';
+import {
+  CreateThreadBody,
+  DeletedResponse,
+  ListThreadsParameters,
+  ReactionBody,
+  ThreadListResponse,
+  ThreadResponse,
+} from './threads.dto.js';
+
+const DEFAULT_PAGE = 100;
+
+@ApiTags('Threads')
+@Controller('v1/threads')
+export class ThreadsController {
+  constructor(
+    private readonly createThread: CreateThread,
+    private readonly listThreads: ListThreads,
+    private readonly readThread: ReadThread,
+    private readonly deleteThread: DeleteThread,
+    private readonly listMessages: ListMessages,
+    private readonly reactToMessage: ReactToMessage,
+    private readonly agents: AgentDirectory,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Access({ scope: 'chat', resource: bodyResource('assistant', 'assistant_id'), rateLimit: 'chat' })
+  @ApiOperation({ operationId: 'createThread', summary: 'Open a conversation with an agent' })
+  @ApiIdempotencyKey()
+  @ApiOkResponse({ type: ThreadResponse })
+  @ApiErrors(400, 401, 403, 404, 422, 429)
+  async create(
+    @Caller() caller: Principal,
+    @Body() body: CreateThreadBody,
+    @Idempotency('thread') idempotency: IdempotentRequest | undefined,
+  ): Promise<ThreadView> {
+    return threadView(
+      await this.createThread.execute(caller.organizationId, body.assistant_id, body.metadata ?? {}, idempotency),
+    );
+  }
+
+  @Get()
+  @Access({ scope: 'chat' })
+  @ApiOperation({
+    operationId: 'listThreads',
+    summary: 'List threads, the latest activity first',
+    description: 'Pass `nextCursor` back as `cursor` until it is null. A key with an allowlist sees its agents alone.',
+  })
+  @ApiOkResponse({ type: ThreadListResponse })
+  @ApiErrors(400, 401, 403)
+  async listAll(
+    @Caller() caller: Principal,
+    @Query() { assistant_id: assistantId, cursor, limit }: ListThreadsParameters,
+  ): Promise<{ threads: ThreadView[]; nextCursor: string | null }> {
+    const page = await this.listThreads.execute(caller, { assistantId, cursor, limit: limit ?? DEFAULT_PAGE });
+    return { threads: page.threads.map(threadView), nextCursor: page.nextCursor };
+  }
+
+  @Get(':threadId')
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiOperation({ operationId: 'getThread', summary: 'Read a thread' })
+  @ApiOkResponse({ type: ThreadResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async read(@Caller() caller: Principal, @UuidParam('threadId') threadId: string): Promise<ThreadView> {
+    return threadView(await this.readThread.execute(caller.organizationId, threadId));
+  }
+
+  @Delete(':threadId')
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiOperation({
+    operationId: 'deleteThread',
+    summary: 'Delete a thread with its messages and traces',
+    description: 'Cannot be undone. A run under way is cancelled.',
+  })
+  @ApiOkResponse({ type: DeletedResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async remove(@Caller() caller: Principal, @UuidParam('threadId') threadId: string): Promise<DeletedResponse> {
+    await this.deleteThread.execute(caller.organizationId, threadId);
+    return { id: threadId, deleted: true };
+  }
+
+  @Put(':threadId/messages/:messageId/reaction')
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiOperation({
+    operationId: 'reactToMessage',
+    summary: 'Say what the user thought of a reply',
+    description: 'A message has one reaction; a new one replaces it, null takes it back.',
+  })
+  @ApiOkResponse({ type: MessageResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async react(
+    @Caller() caller: Principal,
+    @Resource('thread') thread: ThreadReference,
+    @UuidParam('messageId') messageId: string,
+    @Body() { reaction, comment }: ReactionBody,
+  ): Promise<MessageView> {
+    const [message, agent] = await Promise.all([
+      this.reactToMessage.execute(caller.organizationId, thread.id, messageId, reaction, comment ?? null),
+      this.agents.find(caller.organizationId, thread.agentId),
+    ]);
+    return messageView(message, agent?.toolProgress ?? false);
+  }
+
+  @Get(':threadId/messages')
+  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), sessionPass: true })
+  @ApiOperation({
+    operationId: 'listMessages',
+    summary: 'Read the newest 200 messages of a thread, oldest first',
+    description: '`truncated` tells whether there are older ones.',
+  })
+  @ApiOkResponse({ type: MessageListResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async list(
+    @Caller() caller: Principal,
+    @UuidParam('threadId') threadId: string,
+    @Resource('thread') thread: ThreadReference,
+  ): Promise<{ messages: MessageView[]; truncated: boolean }> {
+    const [page, agent] = await Promise.all([
+      this.listMessages.execute(caller.organizationId, threadId),
+      this.agents.find(caller.organizationId, thread.agentId),
+    ]);
+    const toolProgress = agent?.toolProgress ?? false;
+    return { messages: page.messages.map((message) => messageView(message, toolProgress)), truncated: page.truncated };
+  }
+}

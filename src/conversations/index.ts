@@ -1,0 +1,6 @@
+export { ConversationsModule, type TurnParticipants } from './conversations.module.js';
+export { conversationsSchema } from './persistence/conversations.schema.js';
+export * from './ports/index.js';
+export type { Message, ToolCallRecord } from './domain/message.js';
+export type { Run, RunError, RunStatus, RunUsage } from './domain/run.js';
+export type { Channel } from './domain/thread.js';

@@ -1,0 +1,84 @@
+import { migration, type ContextSchema } from '../../platform/database/index.js';
+
+/**
+ * Rows go with their agent: deleting it deletes its threads, and those their messages and runs.
+ * `messages.seq` is the order of a conversation: runs of a thread come one after the other, and a
+ * clock that differs between processes cannot disturb it. `threads.external_id` is what a client calls the
+ * thread that makes up ids of its own; it means something only together with the agent.
+ */
+const init = migration('2026112103_conversations_init', [
+  `create table run_owners (
+    id uuid primary key,
+    started_at timestamptz not null default now(),
+    heartbeat_at timestamptz not null default now()
+  )`,
+  `create table threads (
+    id uuid primary key,
+    organization_id uuid not null references organizations (id) on delete cascade,
+    agent_id uuid not null references agents (id) on delete cascade,
+    title text,
+    channel text not null check (channel in ('api', 'widget')),
+    metadata jsonb not null default '{}',
+    external_id text,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    last_message_at timestamptz,
+    activity_at timestamptz not null generated always as (coalesce(last_message_at, created_at)) stored
+  )`,
+  `create index threads_by_activity on threads (organization_id, activity_at desc, id desc)`,
+  `create unique index threads_by_external_id on threads (agent_id, external_id) where external_id is not null`,
+  `create index threads_by_agent on threads (agent_id, activity_at desc, id desc)`,
+  `create table runs (
+    id uuid primary key,
+    organization_id uuid not null,
+    thread_id uuid not null references threads (id) on delete cascade,
+    agent_id uuid not null,
+    owner_id uuid not null,
+    message_id uuid not null,
+    status text not null
+      check (status in ('running', 'completed', 'requires_action', 'failed', 'cancelled', 'timed_out')),
+    error jsonb,
+    cancel_requested_at timestamptz,
+    user_context jsonb,
+    provider text not null,
+    model text not null,
+    use_own_api_key boolean not null,
+    input_tokens bigint,
+    output_tokens bigint,
+    credits double precision not null default 0,
+    stop_reason text,
+    created_at timestamptz not null,
+    completed_at timestamptz
+  )`,
+  `create unique index runs_one_running_a_thread on runs (thread_id) where status = 'running'`,
+  `create index runs_running_by_owner on runs (owner_id) where status = 'running'`,
+  `create index runs_by_thread on runs (thread_id)`,
+  `create table messages (
+    id uuid primary key,
+    seq bigint generated always as identity,
+    organization_id uuid not null,
+    thread_id uuid not null references threads (id) on delete cascade,
+    run_id uuid,
+    role text not null check (role in ('user', 'assistant')),
+    content text not null,
+    status text not null check (status in ('completed', 'incomplete', 'failed')),
+    blocked boolean not null default false,
+    reaction jsonb,
+    tool_calls jsonb not null default '[]',
+    transcript jsonb not null default '[]',
+    created_at timestamptz not null
+  )`,
+  `create index messages_by_thread on messages (thread_id, seq desc)`,
+  `create table idempotency_keys (
+    organization_id uuid not null references organizations (id) on delete cascade,
+    operation text not null,
+    key text not null,
+    fingerprint text not null,
+    resource_id uuid not null,
+    created_at timestamptz not null,
+    primary key (organization_id, operation, key)
+  )`,
+  `create index idempotency_keys_by_age on idempotency_keys (created_at)`,
+]);
+
+export const conversationsSchema: ContextSchema = { entities: [], migrations: [init] };

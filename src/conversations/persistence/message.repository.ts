@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import type { ModelMessage } from '../../models/index.js';
+import { Database, storableJson, toDate } from '../../platform/database/index.js';
+import type { Message, MessageRole, MessageStatus, Reaction, ToolCallRecord } from '../domain/message.js';
+
+export interface MessageRow {
+  id: string;
+  thread_id: string;
+  run_id: string | null;
+  role: MessageRole;
+  content: string;
+  status: MessageStatus;
+  blocked: boolean;
+  reaction: Reaction | null;
+  tool_calls: ToolCallRecord[];
+  transcript: ModelMessage[];
+  created_at: string;
+}
+
+export const MESSAGE_COLUMNS =
+  'id, thread_id, run_id, role, content, status, blocked, reaction, tool_calls, transcript, created_at';
+
+@Injectable()
+export class MessageRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The messages before one of them, or the newest; oldest first. */
+  async page(
+    organizationId: string,
+    threadId: string,
+    { before, limit }: { readonly before: string | null; readonly limit: number },
+  ): Promise<Message[]> {
+    const rows = await this.database.query<MessageRow>(
+      `select ${MESSAGE_COLUMNS} from messages
+       where thread_id = $2 and organization_id = $1
+         and ($3::uuid is null or seq < (select seq from messages where id = $3::uuid))
+       order by seq desc limit $4`,
+      [organizationId, threadId, before, limit],
+    );
+    return rows.reverse().map(toMessage);
+  }
+
+  async count(threadId: string): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      'select count(*)::int as count from messages where thread_id = $1',
+      [threadId],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  async countBefore(threadId: string, messageId: string): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::int as count from messages
+       where thread_id = $1 and seq < (select seq from messages where id = $2)`,
+      [threadId, messageId],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Replaces the reaction to a reply. @returns null when the thread has no such reply */
+  async react(
+    organizationId: string,
+    threadId: string,
+    messageId: string,
+    reaction: Reaction | null,
+  ): Promise<Message | null> {
+    const rows = await this.database.query<MessageRow>(
+      `update messages set reaction = $4::jsonb
+       where organization_id = $1 and thread_id = $2 and id = $3 and role = 'assistant'
+       returning ${MESSAGE_COLUMNS}`,
+      [organizationId, threadId, messageId, reaction === null ? null : storableJson(reaction)],
+    );
+    return rows[0] ? toMessage(rows[0]) : null;
+  }
+}
+
+export function toMessage(row: MessageRow): Message {
+  return {
+    id: row.id,
+    threadId: row.thread_id,
+    runId: row.run_id,
+    role: row.role,
+    content: row.content,
+    status: row.status,
+    blocked: row.blocked,
+    reaction: row.reaction,
+    toolCalls: row.tool_calls,
+    transcript: row.transcript,
+    createdAt: toDate(row.created_at),
+  };
+}

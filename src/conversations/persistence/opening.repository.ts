@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type SqlExecutor } from '../../platform/database/index.js';
+import type { OpeningThread } from '../domain/opening.js';
+import { type NewRun, RunRepository, type StartResult } from './run.repository.js';
+
+/** Threads that begin with a run: both are kept, or neither is. */
+@Injectable()
+export class OpeningRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly runs: RunRepository,
+  ) {}
+
+  /**
+   * Stores the thread, what was said before, the run and its message in one transaction.
+   * @returns `thread_absent` when the agent is gone by now, or has a thread of this external id already
+   */
+  async start(organizationId: string, opening: OpeningThread, run: NewRun): Promise<StartResult> {
+    try {
+      return await this.database.transaction(async (transaction) => {
+        if (!(await insertThread(transaction, organizationId, opening))) throw new NotOpened('thread_absent');
+        await insertHistory(transaction, organizationId, opening);
+        const started = await this.runs.start(organizationId, run, transaction);
+        if (!started.started) throw new NotOpened(started.because);
+        return started;
+      });
+    } catch (error) {
+      if (error instanceof NotOpened) return { started: false, because: error.because };
+      throw error;
+    }
+  }
+
+  /** @returns the id of the agent's thread that its client calls so, or null */
+  async findByExternalId(organizationId: string, agentId: string, externalId: string): Promise<string | null> {
+    const rows = await this.database.query<{ id: string }>(
+      'select id from threads where organization_id = $1 and agent_id = $2 and external_id = $3',
+      [organizationId, agentId, externalId],
+    );
+    return rows[0]?.id ?? null;
+  }
+
+  /** @returns the thread that the run is on, or null */
+  async threadOf(organizationId: string, runId: string): Promise<string | null> {
+    const rows = await this.database.query<{ thread_id: string }>(
+      'select thread_id from runs where organization_id = $1 and id = $2',
+      [organizationId, runId],
+    );
+    return rows[0]?.thread_id ?? null;
+  }
+}
+
+/** Takes the thread back with everything else of the transaction. */
+class NotOpened extends Error {
+  constructor(readonly because: Extract<StartResult, { started: false }>['because']) {
+    super(because);
+  }
+}
+
+async function insertThread(
+  executor: SqlExecutor,
+  organizationId: string,
+  { thread, externalId }: OpeningThread,
+): Promise<boolean> {
+  const rows = await executor.query(
+    `insert into threads
+       (id, organization_id, agent_id, title, channel, external_id, created_at, updated_at, last_message_at)
+     select $1::uuid, $2::uuid, agents.id, $4, $5, $6, $7::timestamptz, $7::timestamptz, $8::timestamptz
+     from agents where agents.organization_id = $2 and agents.id = $3
+     on conflict (agent_id, external_id) where external_id is not null do nothing
+     returning id`,
+    [
+      thread.id,
+      organizationId,
+      thread.agentId,
+      thread.title,
+      thread.channel,
+      externalId,
+      thread.createdAt.toISOString(),
+      thread.lastMessageAt?.toISOString() ?? null,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** The rows are numbered in the order in which they are selected. */
+async function insertHistory(
+  executor: SqlExecutor,
+  organizationId: string,
+  { thread, history }: OpeningThread,
+): Promise<void> {
+  if (history.length === 0) return;
+  await executor.query(
+    `insert into messages (id, organization_id, thread_id, role, content, status, created_at)
+     select said.id, $1::uuid, $2::uuid, said.role, said.content, 'completed', $3::timestamptz
+     from unnest($4::uuid[], $5::text[], $6::text[]) with ordinality as said(id, role, content, position)
+     order by said.position`,
+    [
+      organizationId,
+      thread.id,
+      thread.createdAt.toISOString(),
+      history.map(({ id }) => id),
+      history.map(({ role }) => role),
+      history.map(({ content }) => content),
+    ],
+  );
+}

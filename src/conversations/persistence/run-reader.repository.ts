@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import type { ProviderType, StopReason } from '../../models/index.js';
+import { Database, toDate } from '../../platform/database/index.js';
+import type { Message } from '../domain/message.js';
+import type { FailureFacts, Run, RunError, RunStatus } from '../domain/run.js';
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
+import type { RunModel } from './run.repository.js';
+
+/** A run as it is stored, with the reply it wrote. */
+export interface StoredRun {
+  readonly run: Run;
+  readonly message: Message | null;
+  readonly model: RunModel;
+  readonly facts: FailureFacts;
+}
+
+interface RunRow {
+  id: string;
+  thread_id: string;
+  agent_id: string;
+  message_id: string;
+  status: RunStatus;
+  error: (RunError & Partial<FailureFacts>) | null;
+  /** PostgreSQL's bigint, which its driver answers as text. */
+  input_tokens: string | number | null;
+  output_tokens: string | number | null;
+  credits: number;
+  created_at: string;
+  completed_at: string | null;
+  provider: ProviderType;
+  model: string;
+  use_own_api_key: boolean;
+  stop_reason: StopReason | null;
+}
+
+/** Reads runs that may have been made by any process. */
+@Injectable()
+export class RunReader {
+  constructor(private readonly database: Database) {}
+
+  /** @returns null when the thread has no such run */
+  async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
+    const rows = await this.database.query<RunRow>(
+      `select id, thread_id, agent_id, message_id, status, error, input_tokens, output_tokens, credits, created_at,
+              completed_at, provider, model, use_own_api_key, stop_reason
+       from runs where organization_id = $1 and thread_id = $2 and id = $3`,
+      [organizationId, threadId, runId],
+    );
+    const row = rows[0];
+    if (!row) return null;
+    const messages = await this.database.query<MessageRow>(`select ${MESSAGE_COLUMNS} from messages where id = $1`, [
+      row.message_id,
+    ]);
+    return toStoredRun(organizationId, row, messages[0] ? toMessage(messages[0]) : null);
+  }
+
+  /** Notes that the run shall end; its owner sees it at its next heartbeat. */
+  async requestCancel(organizationId: string, runId: string): Promise<void> {
+    await this.database.query(
+      `update runs set cancel_requested_at = now()
+       where organization_id = $1 and id = $2 and status = 'running' and cancel_requested_at is null`,
+      [organizationId, runId],
+    );
+  }
+}
+
+function toStoredRun(organizationId: string, row: RunRow, message: Message | null): StoredRun {
+  const inputTokens = row.input_tokens === null ? null : Number(row.input_tokens);
+  const outputTokens = row.output_tokens === null ? null : Number(row.output_tokens);
+  const { ownKey = false, retryAfterSeconds } = row.error ?? {};
+  return {
+    run: {
+      id: row.id,
+      organizationId,
+      threadId: row.thread_id,
+      agentId: row.agent_id,
+      status: row.status,
+      createdAt: toDate(row.created_at),
+      completedAt: row.completed_at === null ? null : toDate(row.completed_at),
+      usage: {
+        inputTokens,
+        outputTokens,
+        totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
+        credits: row.credits,
+      },
+      error: row.error === null ? null : { code: row.error.code, message: row.error.message },
+      stopReason: row.stop_reason ?? undefined,
+    },
+    message,
+    model: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
+    facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },
+  };
+}

@@ -1,0 +1,30 @@
+import type { JsonObject, ToolDefinition } from '../../models/index.js';
+import type { TurnContext } from './turn-context.js';
+
+/** How a trace names the step in which the tool ran. */
+export type ToolStepType = 'tool' | 'retrieval' | 'memory';
+
+export interface ToolResult {
+  /** What the model reads. */
+  readonly output: string;
+  readonly isError: boolean;
+}
+
+/** One tool, offered for one turn. */
+export interface OfferedTool {
+  readonly definition: ToolDefinition;
+  readonly step: ToolStepType;
+  /**
+   * Runs the tool. Should not throw: a failure the model can work with is an `isError` result. What
+   * it throws all the same is told to the model as a plain failure, its text to the log alone.
+   */
+  call(input: JsonObject, signal: AbortSignal): Promise<ToolResult>;
+}
+
+/**
+ * Offers tools for a turn and runs them. A source that cannot reach its tools offers none rather
+ * than failing the turn. Names are unique over all sources; the first source to offer one keeps it.
+ */
+export abstract class ToolSource {
+  abstract offer(turn: TurnContext): Promise<readonly OfferedTool[]>;
+}

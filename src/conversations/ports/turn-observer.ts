@@ -1,0 +1,47 @@
+import type { Statement } from '../../platform/database/index.js';
+import type { Message } from '../domain/message.js';
+import type { Run } from '../domain/run.js';
+import type { Channel } from '../domain/thread.js';
+import type { UserContext } from './turn-context.js';
+
+export type StepType = 'model' | 'tool' | 'retrieval' | 'hook' | 'memory';
+
+/** One thing the turn did, as the trace shows it. */
+export interface TurnStep {
+  readonly id: string;
+  readonly type: StepType;
+  readonly name: string;
+  readonly startedAt: Date;
+  readonly latencyMs: number;
+  readonly input: unknown;
+  readonly output: unknown;
+  /** Public text; null when the step succeeded. */
+  readonly error: string | null;
+  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+}
+
+/** A turn that has ended, however it did. */
+export interface FinishedTurn {
+  readonly run: Run;
+  readonly agent: { readonly provider: string; readonly model: string; readonly useOwnApiKey: boolean };
+  readonly channel: Channel;
+  readonly userMessage: { readonly id: string; readonly text: string };
+  /** Null when the turn ended before there was anything to keep. */
+  readonly message: Message | null;
+  readonly userContext: UserContext | null;
+  readonly steps: readonly TurnStep[];
+  /** From the start of the run to the first text; null when there was none. */
+  readonly timeToFirstTokenMs: number | null;
+}
+
+/** Is told what happened. */
+export abstract class TurnObserver {
+  /**
+   * @returns what to keep of the turn, or null for nothing: one `insert` or `update` that takes its rows
+   * `from ended_run` (columns `id`, `thread_id`; one row when the run was this process's to end, else none).
+   * It becomes a part of the statement that stores the turn's end, so it is kept exactly when that is, and
+   * costs no round trip of its own. Its text must not vary from turn to turn: the database prepares it once.
+   * Parameters need casts (`$1::uuid`), as they do in any `insert ... select`.
+   */
+  abstract record(turn: FinishedTurn): Statement | null;
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { EgressFailed, EgressRefused, SafeHttp } from '../../platform/egress/index.js';
+import { type AttachmentReference, type FetchedAttachment, refusedAttachment } from '../domain/attachment.js';
+import { asAttachment } from '../domain/attachment-kind.js';
+import { ATTACHMENT_REDIRECTS, ATTACHMENT_TIMEOUT_MS, MOST_ATTACHMENT_BYTES } from '../tunables.js';
+import { FileDirectory } from './file-directory.js';
+
+const TOO_LARGE = refusedAttachment('too_large', `It is larger than ${MOST_ATTACHMENT_BYTES} bytes.`);
+const UNREACHABLE = refusedAttachment('unreachable', 'It cannot be fetched.');
+
+/** Turns what a message refers to into what a model takes: uploads from the store, all else over the network. */
+@Injectable()
+export class AttachmentFetcher {
+  constructor(
+    private readonly directory: FileDirectory,
+    private readonly http: SafeHttp,
+  ) {}
+
+  /**
+   * Images, PDFs and text of at most 20 MiB, text of at most 1 MiB. URLs elsewhere are fetched without any
+   * credential, from public addresses alone.
+   * @returns a refusal for everything that the caller of the message could mend
+   * @throws FileStoreUnavailable; the reason of `signal` when it aborts
+   */
+  async fetch(
+    { url, contentType }: AttachmentReference,
+    organizationId: string,
+    signal?: AbortSignal,
+  ): Promise<FetchedAttachment> {
+    return this.directory.isOwn(url)
+      ? this.fromStore(url, organizationId)
+      : this.fromElsewhere(url, contentType, signal);
+  }
+
+  /** The upload's own type counts, which was checked when it came. */
+  private async fromStore(url: string, organizationId: string): Promise<FetchedAttachment> {
+    const file = await this.directory.open(organizationId, url);
+    if (!file) return refusedAttachment('unreachable', 'There is no such upload, or it has been removed.');
+    if (file.size > MOST_ATTACHMENT_BYTES) return TOO_LARGE;
+    const data = await file.read();
+    return data ? asAttachment(file.contentType, data) : UNREACHABLE;
+  }
+
+  private async fromElsewhere(url: string, contentType: string, signal?: AbortSignal): Promise<FetchedAttachment> {
+    try {
+      const { status, body } = await this.http.request(url, {
+        purpose: 'attachment',
+        maxBytes: MOST_ATTACHMENT_BYTES,
+        timeoutMs: ATTACHMENT_TIMEOUT_MS,
+        redirects: { max: ATTACHMENT_REDIRECTS },
+        ...(signal && { signal }),
+      });
+      if (status === 200) return asAttachment(contentType, await body.buffer());
+      body.discard();
+      return refusedAttachment('unreachable', `Its URL answers with the status ${status}.`);
+    } catch (error) {
+      if (error instanceof EgressRefused) return refusedAttachment('unreachable', error.message);
+      if (!(error instanceof EgressFailed)) throw error;
+      return error.reason === 'too_large' ? TOO_LARGE : refusedAttachment('unreachable', error.message);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { Settings } from '../../platform/config/index.js';
+import { MasterKey } from '../../platform/vault/index.js';
+import { FileUrlExpired, FileUrlInvalid } from '../domain/files.errors.js';
+import { URL_LIFETIME_MS } from '../tunables.js';
+
+const OWN_PATH = /\/v1\/files\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\/content$/i;
+
+/** What stands in a file's URL. */
+export interface UrlSignature {
+  /** Unix time in seconds, as text. */
+  readonly expires: string;
+  readonly signature: string;
+}
+
+/** A URL of this service, as it was found in a message. */
+export type OwnUrl = { readonly fileId: string } | 'forged';
+
+/** Signed URLs of uploaded files: whoever has one may read the file until it expires. */
+@Injectable()
+export class FileUrls {
+  private readonly key: Buffer;
+
+  constructor(
+    masterKey: MasterKey,
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+  ) {
+    this.key = masterKey.derive('file urls');
+  }
+
+  /** @param origin where the client reached the service, for where `PUBLIC_URL` is not set */
+  sign(fileId: string, origin: string): string {
+    const expires = String(Math.ceil((this.clock.now().getTime() + URL_LIFETIME_MS) / 1000));
+    const query = new URLSearchParams({ expires, signature: this.signatureOf(fileId, expires) });
+    return `${this.settings.publicUrl ?? origin}/v1/files/${fileId}/content?${query.toString()}`;
+  }
+
+  /** @returns how long the URL still answers, in seconds @throws FileUrlInvalid, FileUrlExpired */
+  verify(fileId: string, { expires, signature }: UrlSignature): number {
+    if (!this.isGenuine(fileId, { expires, signature })) throw new FileUrlInvalid();
+    const left = Math.floor(Number(expires) - this.clock.now().getTime() / 1000);
+    if (left < 0) throw new FileUrlExpired();
+    return left;
+  }
+
+  /**
+   * Recognizes a URL that this service once signed, whatever its host was called then and however long ago: the
+   * lifetime binds strangers, not the organization that the file belongs to.
+   * @returns undefined for URLs of others
+   */
+  recognize(url: string): OwnUrl | undefined {
+    const parsed = URL.parse(url);
+    const fileId = OWN_PATH.exec(parsed?.pathname ?? '')?.[1]?.toLowerCase();
+    if (!parsed || fileId === undefined) return undefined;
+    const { searchParams: query } = parsed;
+    const signed = { expires: query.get('expires') ?? '', signature: query.get('signature') ?? '' };
+    if (this.isGenuine(fileId, signed)) return { fileId };
+    return this.isHere(parsed) ? 'forged' : undefined;
+  }
+
+  private isHere(url: URL): boolean {
+    const { publicUrl } = this.settings;
+    return publicUrl !== undefined && URL.parse(publicUrl)?.origin === url.origin;
+  }
+
+  private isGenuine(fileId: string, { expires, signature }: UrlSignature): boolean {
+    const expected = Buffer.from(this.signatureOf(fileId, expires));
+    const given = Buffer.from(signature);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  private signatureOf(fileId: string, expires: string): string {
+    return createHmac('sha256', this.key).update(JSON.stringify([fileId, expires])).digest('base64url');
+  }
+}

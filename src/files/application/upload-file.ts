@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { FileStore } from '../../platform/files/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { type StoredUpload, storageKey } from '../domain/file.js';
+import { fileNameOf } from '../domain/file-name.js';
+import { FileNotFound } from '../domain/files.errors.js';
+import { agreedType } from '../domain/media-type.js';
+import { FileRepository } from '../persistence/file.repository.js';
+import { MOST_UPLOAD_BYTES } from '../tunables.js';
+
+/** What a client sent. */
+export interface Upload {
+  readonly name: string;
+  readonly contentType: string;
+  readonly size: number;
+  /** The first bytes. */
+  readonly head: Buffer;
+  open(): Readable;
+}
+
+@Injectable()
+export class UploadFile {
+  constructor(
+    private readonly files: FileRepository,
+    private readonly store: FileStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws ContentTypeMismatch, and nothing is stored; FileStoreUnavailable */
+  async execute(organizationId: string, upload: Upload): Promise<StoredUpload> {
+    const contentType = agreedType(upload.contentType, upload.head);
+    const file: StoredUpload = {
+      id: newId(),
+      organizationId,
+      name: fileNameOf(upload.name),
+      contentType,
+      size: upload.size,
+    };
+    await this.files.begin(file, this.clock.now());
+    await this.put(file, upload);
+    // Given up for dead while it was stored, which took a day.
+    if (!(await this.files.finish(file.id))) throw new FileNotFound();
+    return file;
+  }
+
+  /** What fails half-way is removed at once where that is possible, and by the daily job where it is not. */
+  private async put(file: StoredUpload, upload: Upload): Promise<void> {
+    const key = storageKey(file);
+    try {
+      await this.store.put(key, upload.open() as AsyncIterable<Buffer>, {
+        contentType: file.contentType,
+        maxBytes: MOST_UPLOAD_BYTES,
+      });
+    } catch (error) {
+      const removed = this.store.remove(key).then(() => this.files.delete(file.id));
+      await removed.catch(() => undefined);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { DomainError } from '../../platform/errors/index.js';
+
+export class ContentTypeMismatch extends DomainError {
+  constructor(declared: string, shown: string | undefined) {
+    const bytes = shown === undefined ? 'its bytes are not' : `its bytes are ${shown}`;
+    super('invalid', `body/file is declared as ${declared}, but ${bytes}.`, { code: 'FST_ERR_VALIDATION' });
+  }
+}
+
+/** Removed, or never there. */
+export class FileNotFound extends DomainError {
+  constructor() {
+    super('not_found', 'There is no such file.');
+  }
+}
+
+export class FileUrlInvalid extends DomainError {
+  constructor() {
+    super('forbidden', 'The signature of this URL is not valid.', { code: 'file_url_invalid' });
+  }
+}
+
+export class FileUrlExpired extends DomainError {
+  constructor() {
+    super('gone', 'This URL has expired.', { code: 'file_url_expired' });
+  }
+}

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { JobsModule } from '../platform/jobs/index.js';
+import { AttachmentFetcher } from './application/attachment-fetcher.js';
+import { FileDirectory } from './application/file-directory.js';
+import { FileHolders } from './application/file-holders.js';
+import { FileUrls } from './application/file-urls.js';
+import { ReadFile } from './application/read-file.js';
+import { UploadFile } from './application/upload-file.js';
+import { FilesController } from './http/files.controller.js';
+import { RemoveUnusedFiles, removeUnusedFiles } from './jobs/remove-unused-files.job.js';
+import { FileRepository } from './persistence/file.repository.js';
+
+/** Files that clients upload, and what messages refer to. */
+@Module({
+  imports: [JobsModule.define(removeUnusedFiles)],
+  controllers: [FilesController],
+  providers: [
+    AttachmentFetcher,
+    FileDirectory,
+    FileHolders,
+    FileRepository,
+    FileUrls,
+    ReadFile,
+    RemoveUnusedFiles,
+    UploadFile,
+  ],
+  exports: [AttachmentFetcher, FileDirectory, FileHolders],
+})
+export class FilesModule {}

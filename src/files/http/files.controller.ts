@@ -1,0 +1,72 @@
+import { Body, Controller, Get, HttpCode, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access, bodyResource, Caller, type Principal } from '../../access/index.js';
+import { ApiErrors, MultipartBody, PublicRoute, UuidParam } from '../../platform/http/index.js';
+import { FileUrls } from '../application/file-urls.js';
+import { ReadFile } from '../application/read-file.js';
+import { UploadFile } from '../application/upload-file.js';
+import { contentDisposition } from '../domain/file-name.js';
+import { MOST_UPLOAD_BYTES } from '../tunables.js';
+import { ContentQuery, FileResponse, UploadBody } from './files.dto.js';
+
+@ApiTags('Files')
+@Controller('v1/files')
+export class FilesController {
+  constructor(
+    private readonly uploadFile: UploadFile,
+    private readonly readFile: ReadFile,
+    private readonly urls: FileUrls,
+  ) {}
+
+  @Post('upload')
+  @HttpCode(200)
+  @MultipartBody({ fileField: 'file', maxFileBytes: MOST_UPLOAD_BYTES })
+  @Access({ scope: 'chat', resource: bodyResource('agent', 'assistant_id'), rateLimit: 'chat' })
+  @ApiOperation({
+    operationId: 'uploadFile',
+    summary: 'Upload a file to attach to messages',
+    description: 'Removed when nobody used it for 30 days and no message refers to it.',
+  })
+  @ApiOkResponse({ type: FileResponse })
+  @ApiErrors(400, 403, 404, 413, 415, 429, 503)
+  async upload(
+    @Caller() { organizationId }: Principal,
+    @Body() { file }: UploadBody,
+    @Req() request: FastifyRequest,
+  ): Promise<FileResponse> {
+    const { id, name, contentType, size } = await this.uploadFile.execute(organizationId, file);
+    return { id, name, url: this.urls.sign(id, `${request.protocol}://${request.host}`), contentType, size };
+  }
+
+  @Get(':fileId/content')
+  @PublicRoute()
+  @ApiOperation({
+    operationId: 'readFileContent',
+    summary: 'Read an uploaded file at its signed URL',
+    description: 'The signature is the credential. Always offered for saving, never shown by a browser.',
+  })
+  @ApiOkResponse({
+    description: 'The content, as the type it was uploaded with.',
+    content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
+  })
+  @ApiErrors(400, 403, 404, 410, 503)
+  async content(
+    @UuidParam('fileId') fileId: string,
+    @Query() signature: ContentQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamableFile> {
+    const { file, content, secondsLeft } = await this.readFile.execute(fileId, signature);
+    void reply.headers({
+      'content-type': file.contentType,
+      'content-length': String(file.size),
+      'content-disposition': contentDisposition(file.name),
+      // A customer's file must never run as a page of this service.
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cache-control': `private, max-age=${secondsLeft}`,
+      'referrer-policy': 'no-referrer',
+    });
+    return new StreamableFile(content);
+  }
+}

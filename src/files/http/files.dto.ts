@@ -1,0 +1,35 @@
+import {
+  FileField,
+  IntegerField,
+  QueryStringField,
+  StringField,
+  type UploadedFile,
+  UuidField,
+} from '../../platform/http/index.js';
+
+export class UploadBody {
+  @FileField({ description: 'At most 52,428,800 bytes. An image or a PDF must be what it is declared to be.' })
+  readonly file!: UploadedFile;
+  @UuidField({ optional: true, description: 'The agent whose budget the request counts against.' })
+  readonly assistant_id?: string;
+}
+
+export class FileResponse {
+  @UuidField()
+  readonly id!: string;
+  @StringField()
+  readonly name!: string;
+  @StringField({ description: 'Signed, and readable for one hour; an attachment may refer to it for longer.' })
+  readonly url!: string;
+  @StringField()
+  readonly contentType!: string;
+  @IntegerField({ description: 'In bytes.' })
+  readonly size!: number;
+}
+
+export class ContentQuery {
+  @QueryStringField({ max: 20, description: 'Unix time in seconds.' })
+  readonly expires!: string;
+  @QueryStringField({ max: 100 })
+  readonly signature!: string;
+}

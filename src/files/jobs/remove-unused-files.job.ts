@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { Clock } from '../../platform/clock/index.js';
+import { FileStore } from '../../platform/files/index.js';
+import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { FileHolders } from '../application/file-holders.js';
+import { storageKey } from '../domain/file.js';
+import { FileRepository } from '../persistence/file.repository.js';
+import { REMOVE_BATCH, REMOVE_EVERY_MINUTES, UNFINISHED_MS, UNUSED_MS } from '../tunables.js';
+
+const payload = z.object({});
+type Payload = z.output<typeof payload>;
+
+/** Comes before every id. */
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+/** Removes uploads that nobody used for 30 days and no message refers to, and what dead processes left half-done. */
+export const removeUnusedFiles = defineJob({
+  name: 'files.remove-unused',
+  payload,
+  schedule: { everyMinutes: REMOVE_EVERY_MINUTES, payload: {} },
+});
+
+@Injectable()
+export class RemoveUnusedFiles extends JobHandler<Payload> {
+  readonly job = removeUnusedFiles;
+
+  constructor(
+    private readonly files: FileRepository,
+    private readonly store: FileStore,
+    private readonly holders: FileHolders,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async run(_payload: Payload, { signal }: JobContext): Promise<void> {
+    const now = this.clock.now().getTime();
+    const unusedSince = new Date(now - UNUSED_MS);
+    const unfinishedSince = new Date(now - UNFINISHED_MS);
+    let removed = 0;
+    let after: string | undefined = FIRST;
+    while (after !== undefined) {
+      signal.throwIfAborted();
+      const batch = await this.files.removable(unusedSince, unfinishedSince, after, REMOVE_BATCH);
+      for (const id of await this.holders.unheld(batch)) {
+        if (await this.remove(id, unusedSince, unfinishedSince)) removed += 1;
+      }
+      after = batch.at(-1);
+    }
+    if (removed > 0) this.logger.info({ files: removed }, 'Removed uploads that nobody used');
+  }
+
+  /** Whoever uses the file from now on does not find it; the content goes before the row that leads to it. */
+  private async remove(id: string, unusedSince: Date, unfinishedSince: Date): Promise<boolean> {
+    const file = await this.files.claim(id, unusedSince, unfinishedSince);
+    if (!file) return false;
+    await this.store.remove(storageKey(file));
+    await this.files.delete(id);
+    return true;
+  }
+}

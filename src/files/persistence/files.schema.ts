@@ -1,0 +1,21 @@
+import { type ContextSchema, migration } from '../../platform/database/index.js';
+
+/**
+ * The row comes before the content and goes after it, so that no content is ever without a row that leads to
+ * it: `pending` while it is put into the store, `removing` while it is taken out.
+ */
+const init = migration('2026112106_files_init', [
+  `create table files (
+    id uuid primary key,
+    organization_id uuid not null references organizations (id),
+    name text not null,
+    content_type text not null,
+    size bigint not null,
+    status text not null check (status in ('pending', 'stored', 'removing')),
+    created_at timestamptz(3) not null,
+    used_at timestamptz(3) not null
+  )`,
+  'create index files_by_use on files (used_at)',
+]);
+
+export const filesSchema: ContextSchema = { entities: [], migrations: [init] };

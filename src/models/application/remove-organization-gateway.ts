@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { Vault } from '../../platform/vault/index.js';
+import { GatewayNotSet } from '../domain/gateway.errors.js';
+import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
+import { GatewayRepository } from '../persistence/gateway.repository.js';
+import { gatewayTokenOf } from './gateway-secret.js';
+import { OrganizationGateways } from './organization-gateways.js';
+
+@Injectable()
+export class RemoveOrganizationGateway {
+  constructor(
+    private readonly database: Database,
+    private readonly gateways: GatewayRepository,
+    private readonly directory: OrganizationGateways,
+    private readonly vault: Vault,
+    private readonly events: EventBus,
+  ) {}
+
+  /**
+   * Removes the gateway with its token. One that is set can be removed whatever the plan is by now.
+   * @throws GatewayNotSet; GatewayNotPermitted when there is none and could be none
+   */
+  async execute(organizationId: string): Promise<void> {
+    const removed = await this.database.transaction(async (transaction) => {
+      const wasSet = await this.gateways.remove(transaction, organizationId);
+      await this.vault.remove(transaction, [gatewayTokenOf(organizationId)]);
+      return wasSet;
+    });
+    if (!removed) {
+      await this.directory.requirePermitted(organizationId);
+      throw new GatewayNotSet();
+    }
+    this.events.publish(new OrganizationGatewayChanged(organizationId));
+  }
+}

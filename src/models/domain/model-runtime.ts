@@ -1,0 +1,130 @@
+import type { ProviderType } from './provider-type.js';
+
+/** A JSON object as a model writes it or a schema describes it. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A tool as the model is told about it. */
+export interface ToolDefinition {
+  /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema of type `object`. */
+  readonly inputSchema: JsonObject;
+}
+
+export interface ModelToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/**
+ * What a provider wants back unchanged with its own earlier answer (signed thinking, encrypted
+ * reasoning). Opaque to everyone but the runtime of the provider that made it.
+ */
+export interface ProviderState {
+  readonly provider: ProviderType;
+  readonly data: unknown;
+}
+
+/** One entry of the conversation as a model reads it, neutral of any provider. */
+export type ModelMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly toolCalls: readonly ModelToolCall[];
+      readonly state?: ProviderState;
+    }
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly output: string;
+      readonly isError: boolean;
+    };
+
+export type ThinkingEffort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+export type TextVerbosity = 'low' | 'medium' | 'high';
+
+/** The settings of one provider type; absent or null means the provider's own default. */
+export type ModelOptions =
+  | {
+      readonly type: 'anthropic';
+      readonly thinking:
+        | { readonly type: 'enabled'; readonly effort: ThinkingEffort }
+        | { readonly type: 'disabled' }
+        | null;
+      readonly temperature: number | null;
+      readonly webSearch: boolean;
+    }
+  | {
+      readonly type: 'openai-responses';
+      readonly reasoningEffort: ReasoningEffort | null;
+      readonly verbosity: TextVerbosity | null;
+    }
+  | { readonly type: 'gemini' };
+
+/** A way to a provider other than its own address. */
+export interface ModelRoute {
+  /** Stands for the provider's own base address. */
+  readonly baseUrl: string;
+  /** Sent along with the provider's own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What must not show in an error, should the other side quote it. */
+  readonly secret: string;
+}
+
+export interface ModelRequest {
+  /** An id of the catalogue. */
+  readonly model: string;
+  readonly options: ModelOptions;
+  /** The agent's own key; absent means the operator's managed key. */
+  readonly apiKey?: string;
+  /** Taken by the runtimes of providers that a gateway carries; absent means the direct way. */
+  readonly route?: ModelRoute;
+  /** The whole system prompt; empty means none. */
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolDefinition[];
+  /**
+   * Asks for readable thinking, as `reasoning` events. Without it the providers' own default holds,
+   * which for most models is to think without showing it.
+   */
+  readonly showReasoning?: boolean;
+}
+
+/** Token counts of one model call; null where the provider did not say. */
+export interface ModelUsage {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+}
+
+export type StopReason = 'end' | 'tool_calls' | 'max_tokens' | 'refusal';
+
+/**
+ * What a model says, in the order it says it. `tool_call_started` and `tool_call_arguments` report
+ * progress only: a call is real when `tool_call` arrives with its whole input. The last event of a
+ * call that did not throw is `stopped`.
+ */
+export type ModelEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
+  | { readonly type: 'tool_call_arguments'; readonly id: string; readonly delta: string }
+  | { readonly type: 'tool_call'; readonly call: ModelToolCall }
+  | {
+      readonly type: 'stopped';
+      readonly reason: StopReason;
+      readonly usage: ModelUsage;
+      readonly state?: ProviderState;
+    };
+
+/**
+ * One provider. A call either ends with `stopped` or throws a `ModelFailure`; aborting the signal
+ * closes the provider's socket and makes the iteration throw the signal's reason.
+ */
+export interface ModelRuntime {
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}

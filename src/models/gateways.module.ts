@@ -1,0 +1,23 @@
+import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/index.js';
+import { OrganizationGateways } from './application/organization-gateways.js';
+import { ReadOrganizationGateway } from './application/read-organization-gateway.js';
+import { RemoveOrganizationGateway } from './application/remove-organization-gateway.js';
+import { SetOrganizationGateway } from './application/set-organization-gateway.js';
+import { GatewayController } from './http/gateway.controller.js';
+import { GatewayRepository } from './persistence/gateway.repository.js';
+
+/** The organizations' gateways; apart from the runtimes, which know neither organizations nor a database. */
+@Module({
+  imports: [AccessModule],
+  controllers: [GatewayController],
+  providers: [
+    GatewayRepository,
+    OrganizationGateways,
+    ReadOrganizationGateway,
+    RemoveOrganizationGateway,
+    SetOrganizationGateway,
+  ],
+  exports: [OrganizationGateways],
+})
+export class GatewaysModule {}

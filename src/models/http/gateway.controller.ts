@@ -1,0 +1,68 @@
+import { Body, Controller, Delete, Get, Put, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, Caller, type Principal } from '../../access/index.js';
+import { ApiErrors } from '../../platform/http/index.js';
+import { ReadOrganizationGateway } from '../application/read-organization-gateway.js';
+import { RemoveOrganizationGateway } from '../application/remove-organization-gateway.js';
+import { SetOrganizationGateway } from '../application/set-organization-gateway.js';
+import { GatewayDeletedResponse, gatewayOf, GatewayResponse, gatewayView, SetGatewayBody } from './gateway.dto.js';
+
+const EFFECT =
+  'While it is set and the plan includes the gateway, the model traffic of every anthropic and openai-responses ' +
+  'agent that does not override it goes to `{gateway base}/{edgeAccountId}/{gatewayName}/{anthropic or openai}`, ' +
+  'with the token in a header and the same provider key as without a gateway. Base and header are settings of the ' +
+  'service (GATEWAY_BASE_URL, GATEWAY_TOKEN_HEADER).';
+
+@ApiTags('Organization gateway')
+@Controller('v1/ai-gateway')
+export class GatewayController {
+  constructor(
+    private readonly readGateway: ReadOrganizationGateway,
+    private readonly setGateway: SetOrganizationGateway,
+    private readonly removeGateway: RemoveOrganizationGateway,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'none', level: 'organization' })
+  @ApiOperation({ operationId: 'getGateway', summary: "Read the organization's routing gateway" })
+  @ApiOkResponse({ type: GatewayResponse })
+  @ApiNoContentResponse({ description: 'None is set.' })
+  @ApiErrors(401, 403)
+  async read(
+    @Caller() caller: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<GatewayResponse | undefined> {
+    const gateway = await this.readGateway.execute(caller.organizationId);
+    if (gateway) return gatewayView(gateway);
+    void reply.code(204);
+    return undefined;
+  }
+
+  @Put()
+  @Access({ scope: 'manageAgents', level: 'organization' })
+  @ApiOperation({
+    operationId: 'setGateway',
+    summary: "Set the organization's routing gateway",
+    description: `${EFFECT} Effective at once in the process that answers, within 5 seconds in the others.`,
+  })
+  @ApiOkResponse({ type: GatewayResponse })
+  @ApiErrors(400, 401, 403)
+  async set(@Caller() caller: Principal, @Body() body: SetGatewayBody): Promise<GatewayResponse> {
+    return gatewayView(await this.setGateway.execute(caller.organizationId, gatewayOf(body)));
+  }
+
+  @Delete()
+  @Access({ scope: 'manageAgents', level: 'organization' })
+  @ApiOperation({
+    operationId: 'deleteGateway',
+    summary: "Remove the organization's routing gateway",
+    description: 'A gateway that is set can be removed when the plan no longer includes it, too.',
+  })
+  @ApiOkResponse({ type: GatewayDeletedResponse })
+  @ApiErrors(401, 403, 404)
+  async remove(@Caller() caller: Principal): Promise<GatewayDeletedResponse> {
+    await this.removeGateway.execute(caller.organizationId);
+    return { deleted: true };
+  }
+}

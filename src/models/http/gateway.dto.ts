@@ -1,0 +1,43 @@
+import { BooleanField, declareField, StringField, TimestampField } from '../../platform/http/index.js';
+import { HEADER_TOKEN, type OpenGateway, type OrganizationGateway, PATH_PART } from '../domain/gateway.js';
+
+export class SetGatewayBody {
+  @declareField(
+    { description: 'To route no more, delete the gateway.' },
+    {
+      rule: (value) => (value === true ? undefined : 'must be true; to route no more, delete the gateway'),
+      schema: { type: 'boolean', enum: [true] },
+    },
+  )
+  readonly enabled!: true;
+  @StringField({ min: 1, pattern: PATH_PART })
+  readonly edgeAccountId!: string;
+  @StringField({ min: 1, pattern: PATH_PART })
+  readonly gatewayName!: string;
+  @StringField({ min: 1, pattern: HEADER_TOKEN, description: 'Never returned.' })
+  readonly edgeApiToken!: string;
+}
+
+export class GatewayResponse {
+  @BooleanField()
+  readonly enabled!: true;
+  @StringField()
+  readonly edgeAccountId!: string;
+  @StringField()
+  readonly gatewayName!: string;
+  @TimestampField()
+  readonly updatedAt!: string;
+}
+
+export class GatewayDeletedResponse {
+  @BooleanField()
+  readonly deleted!: true;
+}
+
+export function gatewayOf({ edgeAccountId, gatewayName, edgeApiToken }: SetGatewayBody): OpenGateway {
+  return { edgeAccountId, gatewayName, token: edgeApiToken };
+}
+
+export function gatewayView({ edgeAccountId, gatewayName, updatedAt }: OrganizationGateway): GatewayResponse {
+  return { enabled: true, edgeAccountId, gatewayName, updatedAt: updatedAt.toISOString() };
+}

@@ -1,0 +1,18 @@
+export { ModelGateway } from './application/model-gateway.js';
+export { OrganizationGateways } from './application/organization-gateways.js';
+export { creditsFor, defaultModel, findModel, modelsOf, type CatalogueModel } from './domain/catalogue.js';
+export { GatewayNotPermitted } from './domain/gateway.errors.js';
+export {
+  type GatewayAddress,
+  HEADER_TOKEN,
+  isRouted,
+  type OpenGateway,
+  type OrganizationGateway,
+  PATH_PART,
+} from './domain/gateway.js';
+export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
+export type * from './domain/model-runtime.js';
+export { PROVIDER_TYPES, type ProviderType } from './domain/provider-type.js';
+export { GatewaysModule } from './gateways.module.js';
+export { ModelsModule } from './models.module.js';
+export { modelsSchema } from './persistence/models.schema.js';

@@ -1,0 +1,74 @@
+import type OpenAI from 'openai';
+import type { ModelMessage, ModelRequest } from '../domain/model-runtime.js';
+import { isJsonObject } from './provider-call.js';
+
+type Item = OpenAI.Responses.ResponseInputItem;
+type Body = Omit<OpenAI.Responses.ResponseCreateParamsStreaming, 'stream'>;
+
+/** The request as the Responses API takes it; nothing is stored at the provider. */
+export function openaiRequest(request: ModelRequest): Body {
+  const options = request.options.type === 'openai-responses' ? request.options : undefined;
+  const effort = options?.reasoningEffort ?? null;
+  const verbosity = options?.verbosity ?? null;
+  const reasoning = {
+    ...(effort === null ? {} : { effort }),
+    ...(request.showReasoning === true ? ({ summary: 'auto' } as const) : {}),
+  };
+  return {
+    model: request.model,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    input: openaiInput(request.messages, request.model),
+    ...(request.system === '' ? {} : { instructions: request.system }),
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(verbosity === null ? {} : { text: { verbosity } }),
+    ...(request.tools.length === 0 ? {} : { tools: openaiTools(request.tools) }),
+  };
+}
+
+function openaiTools(tools: ModelRequest['tools']): OpenAI.Responses.FunctionTool[] {
+  return tools.map((tool) => ({
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.inputSchema,
+    // The strict mode takes only a part of JSON Schema, and these schemas are other people's.
+    strict: false,
+  }));
+}
+
+function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
+  return messages.flatMap((message): Item[] => {
+    switch (message.role) {
+      case 'user':
+        return [{ role: 'user', content: message.text }];
+      case 'assistant':
+        return storedItems(message, model) ?? plainItems(message);
+      case 'tool': {
+        // The API has no mark for a failed call.
+        const output = message.isError ? `Error: ${message.output}` : message.output;
+        return [{ type: 'function_call_output', call_id: message.toolCallId, output }];
+      }
+      default:
+        return message satisfies never;
+    }
+  });
+}
+
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
+
+/** The answer's own items; another model cannot read this one's encrypted reasoning. */
+function storedItems(message: AssistantMessage, model: string): Item[] | undefined {
+  if (message.state?.provider !== 'openai-responses') return undefined;
+  const { data } = message.state;
+  if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['items'])) return undefined;
+  return data['items'] as Item[];
+}
+
+function plainItems(message: AssistantMessage): Item[] {
+  const items: Item[] = message.text === '' ? [] : [{ role: 'assistant', content: message.text }];
+  for (const { id, name, input } of message.toolCalls) {
+    items.push({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(input) });
+  }
+  return items;
+}

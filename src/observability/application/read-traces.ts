@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { MessageTraceNotFound, TraceNotFound } from '../domain/observability.errors.js';
+import type { Trace, TraceSummary } from '../domain/trace.js';
+import { type TraceKey, TraceRepository } from '../persistence/trace.repository.js';
+import { RETENTION_MS } from '../tunables.js';
+
+export interface TraceQuery {
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+  readonly threadId: string | null;
+  /** Included; null or longer ago than 90 days means 90 days ago. */
+  readonly from: Date | null;
+  /** Included; null or later than now means now. */
+  readonly to: Date | null;
+}
+
+export interface TracePage {
+  readonly traces: readonly TraceSummary[];
+  readonly totalItems: number;
+}
+
+/** Traces of one agent, of the last 90 days. */
+@Injectable()
+export class ReadTraces {
+  constructor(
+    private readonly traces: TraceRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Newest first. A page beyond the last is empty; traces that come or go meanwhile shift the pages. */
+  async list(organizationId: string, agentId: string, query: TraceQuery): Promise<TracePage> {
+    const now = this.clock.now();
+    const oldest = this.oldestReadable();
+    const filter = {
+      organizationId,
+      agentId,
+      threadId: query.threadId,
+      from: query.from === null || query.from < oldest ? oldest : query.from,
+      to: query.to === null || query.to > now ? now : query.to,
+    };
+    // Only what lies between reaches the database, to which the farthest years of a query are none.
+    if (filter.to < filter.from) return { traces: [], totalItems: 0 };
+    const totalItems = await this.traces.count(filter);
+    const offset = (query.page - 1) * query.limit;
+    if (offset >= totalItems) return { traces: [], totalItems };
+    return { traces: await this.traces.summaries(filter, offset, query.limit), totalItems };
+  }
+
+  /** @throws TraceNotFound */
+  async byId(organizationId: string, agentId: string, id: string): Promise<Trace> {
+    const trace = await this.find({ organizationId, agentId, by: 'id', id });
+    if (!trace) throw new TraceNotFound();
+    return trace;
+  }
+
+  /**
+   * @param messageId id of an assistant message
+   * @throws MessageTraceNotFound
+   */
+  async byMessage(organizationId: string, agentId: string, messageId: string): Promise<Trace> {
+    const trace = await this.find({ organizationId, agentId, by: 'message_id', id: messageId });
+    if (!trace) throw new MessageTraceNotFound();
+    return trace;
+  }
+
+  private find(key: Omit<TraceKey, 'from'>): Promise<Trace | null> {
+    return this.traces.find({ ...key, from: this.oldestReadable() });
+  }
+
+  private oldestReadable(): Date {
+    return new Date(this.clock.now().getTime() - RETENTION_MS);
+  }
+}

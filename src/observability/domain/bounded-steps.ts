@@ -1,0 +1,70 @@
+import type { TurnStep } from '../../conversations/index.js';
+import { STEP_ERROR_CHARACTERS, STEP_VALUE_BYTES, STEP_VALUE_DEPTH, STEPS_BYTES } from '../tunables.js';
+import type { TraceStep } from './trace.js';
+
+/** Stands in a trace for an input or output that was too large or too deep to keep. */
+export interface TruncatedValue {
+  readonly truncated: true;
+  /** Size of the whole value as UTF-8 bytes of its JSON (a string: of its text); null where it has no JSON. */
+  readonly bytes: number | null;
+  /** The beginning of a string, or of the value's JSON. */
+  readonly preview: string;
+}
+
+/** The steps as a trace keeps them: in order, of bounded size, and of nothing that is not JSON. */
+export function boundedSteps(steps: readonly TurnStep[]): TraceStep[] {
+  let left = STEPS_BYTES;
+  const bounded = (value: unknown): unknown => {
+    const kept = boundedValue(value, Math.min(STEP_VALUE_BYTES, left));
+    left = Math.max(0, left - kept.bytes);
+    return kept.value;
+  };
+  return steps.map(({ startedAt, input, output, error, ...step }) => ({
+    ...step,
+    startedAt: startedAt.toISOString(),
+    input: bounded(input),
+    output: bounded(output),
+    error: error === null ? null : boundedError(error),
+  }));
+}
+
+/** @returns the value, or what stands for it, and roughly how many bytes are kept */
+export function boundedValue(value: unknown, limit: number): { value: unknown; bytes: number } {
+  if (value === undefined || value === null) return { value: null, bytes: 0 };
+  const text = typeof value === 'string' ? value : toJson(value);
+  if (text === undefined) return { value: truncated(null, ''), bytes: 0 };
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limit && isShallow(value, STEP_VALUE_DEPTH)) return { value, bytes };
+  const preview = beginning(text, limit);
+  return { value: truncated(bytes, preview), bytes: Buffer.byteLength(preview) };
+}
+
+function truncated(bytes: number | null, preview: string): TruncatedValue {
+  return { truncated: true, bytes, preview };
+}
+
+/** Undefined for what has no JSON: a cycle, a bigint, nesting beyond the stack. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** At most `bytes` bytes of UTF-8, without half a character at the end. */
+function beginning(text: string, bytes: number): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
+}
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
+}
+
+function boundedError(error: string): string {
+  const characters = [...error.slice(0, 2 * (STEP_ERROR_CHARACTERS + 1))];
+  return characters.length <= STEP_ERROR_CHARACTERS
+    ? error
+    : `${characters.slice(0, STEP_ERROR_CHARACTERS).join('')} [cut]`;
+}

@@ -1,0 +1,43 @@
+import type { Channel, Run, RunError, RunStatus, RunUsage, StepType, UserContext } from '../../conversations/index.js';
+
+/** One thing the turn did. `input` and `output` may be a `TruncatedValue` in place of what was too large. */
+export interface TraceStep {
+  readonly id: string;
+  readonly type: StepType;
+  readonly name: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly latencyMs: number;
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly error: string | null;
+  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+}
+
+/** A trace as a list shows it: `input` and `output` are their beginnings. */
+export interface TraceSummary {
+  /** The id of the run it tells of: a turn that is stored twice leaves one trace. */
+  readonly id: Run['id'];
+  readonly agentId: string;
+  readonly threadId: string;
+  /** The assistant message; null when the turn ended before there was one. */
+  readonly messageId: string | null;
+  readonly channel: Channel;
+  readonly provider: string;
+  readonly model: string;
+  readonly status: RunStatus;
+  readonly startedAt: Date;
+  readonly latencyMs: number;
+  readonly usage: RunUsage;
+  readonly input: string;
+  readonly output: string;
+}
+
+/** What one run was asked, answered and did; `input` and `output` are whole. */
+export interface Trace extends TraceSummary {
+  /** From the start of the run to the first text; null when there was none. */
+  readonly timeToFirstTokenMs: number | null;
+  readonly steps: readonly TraceStep[];
+  readonly error: RunError | null;
+  readonly userContext: UserContext | null;
+}

@@ -1,0 +1,21 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { OrganizationDirectory, principalOf } from '../../access/index.js';
+import { ForbiddenTraceAccess } from '../domain/observability.errors.js';
+
+/**
+ * Refuses trace reads where an organization's agents handle HIPAA data. Runs after the global guard, so
+ * that an agent the caller cannot see is absent here too, and before the query is read.
+ */
+@Injectable()
+export class TraceAccessGuard implements CanActivate {
+  constructor(private readonly organizations: OrganizationDirectory) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const principal = principalOf(context.switchToHttp().getRequest<object>());
+    if (!principal) throw new Error('A public route reads traces');
+    const organization = await this.organizations.find(principal.organizationId);
+    // An organization that is not there is one whose data handling nobody knows.
+    if (!organization || organization.features.has('hipaa')) throw new ForbiddenTraceAccess();
+    return true;
+  }
+}

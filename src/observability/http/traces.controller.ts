@@ -1,0 +1,86 @@
+import { Controller, Get, Query, UseGuards } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access, Caller, OrganizationDirectory, pathResource, type Principal } from '../../access/index.js';
+import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ReadTraces } from '../application/read-traces.js';
+import type { Trace } from '../domain/trace.js';
+import { TraceAccessGuard } from './trace-access.guard.js';
+import { detailView, summaryView } from './trace-view.js';
+import { ListTracesQuery, TraceDetailResponse, TraceListResponse } from './traces.dto.js';
+
+@ApiTags('Traces')
+@Controller('v1/agents/:agentId')
+@UseGuards(TraceAccessGuard)
+export class TracesController {
+  constructor(
+    private readonly traces: ReadTraces,
+    private readonly organizations: OrganizationDirectory,
+  ) {}
+
+  @Get('traces')
+  @Access({ scope: 'none', resource: pathResource('agent', 'agentId'), rateLimit: 'traces' })
+  @ApiOperation({
+    operationId: 'listTraces',
+    summary: 'List the traces of an agent, newest first',
+    description:
+      'Traces are kept for 90 days; those of a deleted thread go with it. Shares a limit of 30 requests per minute ' +
+      'and organization with the trace of a message. A page beyond the last is empty.',
+  })
+  @ApiOkResponse({ type: TraceListResponse })
+  @ApiErrors(400, 401, 403, 404, 429)
+  async list(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Query() query: ListTracesQuery,
+  ): Promise<TraceListResponse> {
+    const { page, limit, sessionId, fromTimestamp, toTimestamp } = query;
+    const { traces, totalItems } = await this.traces.list(caller.organizationId, agentId, {
+      page,
+      limit,
+      threadId: sessionId ?? null,
+      from: fromTimestamp === undefined ? null : new Date(fromTimestamp),
+      to: toTimestamp === undefined ? null : new Date(toTimestamp),
+    });
+    return {
+      traces: traces.map(summaryView),
+      meta: { page, limit, totalItems, totalPages: Math.ceil(totalItems / limit) },
+    };
+  }
+
+  @Get('traces/:traceId')
+  @Access({ scope: 'none', resource: pathResource('agent', 'agentId') })
+  @ApiOperation({ operationId: 'getTrace', summary: 'Read a trace' })
+  @ApiOkResponse({ type: TraceDetailResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async read(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('traceId') traceId: string,
+  ): Promise<TraceDetailResponse> {
+    return this.detail(caller, await this.traces.byId(caller.organizationId, agentId, traceId));
+  }
+
+  @Get('messages/:messageId/trace')
+  @Access({ scope: 'none', resource: pathResource('agent', 'agentId'), rateLimit: 'traces' })
+  @ApiOperation({
+    operationId: 'getMessageTrace',
+    summary: 'Read the trace of an assistant message',
+    description:
+      "Answers 404 when the message is another agent's, was not written by a run, or its trace is older than " +
+      '90 days. Shares a limit of 30 requests per minute and organization with the list of traces.',
+  })
+  @ApiOkResponse({ type: TraceDetailResponse })
+  @ApiErrors(400, 401, 403, 404, 429)
+  async readByMessage(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('messageId') messageId: string,
+  ): Promise<TraceDetailResponse> {
+    return this.detail(caller, await this.traces.byMessage(caller.organizationId, agentId, messageId));
+  }
+
+  private async detail(caller: Principal, trace: Trace): Promise<TraceDetailResponse> {
+    const organization = await this.organizations.find(caller.organizationId);
+    return detailView(trace, organization?.features.has('session_start_hook') ?? false);
+  }
+}

@@ -1,0 +1,167 @@
+import type { Channel, RunStatus, StepType, UserContext } from '../../conversations/index.js';
+import {
+  EnumField,
+  IntegerField,
+  JsonField,
+  JsonObjectField,
+  NumberField,
+  ObjectField,
+  ObjectListField,
+  QueryIntegerField,
+  QueryUuidField,
+  StringField,
+  TimestampField,
+  UuidField,
+} from '../../platform/http/index.js';
+
+const CHANNELS = ['api', 'widget'] as const satisfies readonly Channel[];
+const STATUSES = [
+  'completed',
+  'requires_action',
+  'failed',
+  'cancelled',
+  'timed_out',
+] as const satisfies readonly RunStatus[];
+const STEP_TYPES = ['model', 'tool', 'retrieval', 'hook', 'memory'] as const satisfies readonly StepType[];
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+
+export class ListTracesQuery {
+  @QueryIntegerField({ min: 1, optional: true, description: 'From 1, which is the default.' })
+  readonly page: number = 1;
+
+  @QueryIntegerField({
+    min: 1,
+    max: MAX_LIMIT,
+    optional: true,
+    description: `Traces a page, ${DEFAULT_LIMIT} by default.`,
+  })
+  readonly limit: number = DEFAULT_LIMIT;
+
+  @QueryUuidField({ optional: true, description: 'Id of a thread: the traces of this conversation alone.' })
+  readonly sessionId?: string;
+
+  @TimestampField({
+    optional: true,
+    description: 'Traces of runs that started then or later. 90 days ago by default, and at the earliest.',
+  })
+  readonly fromTimestamp?: string;
+
+  @TimestampField({ optional: true, description: 'Traces of runs that started then or earlier. Now by default.' })
+  readonly toTimestamp?: string;
+}
+
+export class TraceUsageResponse {
+  @IntegerField({ nullable: true, description: 'Null when the provider broke off before it told.' })
+  readonly inputTokens!: number | null;
+  @IntegerField({ nullable: true })
+  readonly outputTokens!: number | null;
+  @IntegerField({ nullable: true })
+  readonly totalTokens!: number | null;
+  @NumberField()
+  readonly credits!: number;
+}
+
+class TraceFields {
+  @UuidField({ description: 'The same as the id of the run.' })
+  readonly id!: string;
+  @UuidField()
+  readonly agentId!: string;
+  @UuidField()
+  readonly threadId!: string;
+  @UuidField({ nullable: true, description: 'The assistant message; null when the run ended without one.' })
+  readonly messageId!: string | null;
+  @EnumField(CHANNELS)
+  readonly channel!: Channel;
+  @StringField()
+  readonly provider!: string;
+  @StringField()
+  readonly model!: string;
+  @EnumField(STATUSES)
+  readonly status!: RunStatus;
+  @TimestampField()
+  readonly startedAt!: string;
+  @IntegerField()
+  readonly latencyMs!: number;
+  @ObjectField(() => TraceUsageResponse)
+  readonly usage!: TraceUsageResponse;
+}
+
+export class TraceSummaryResponse extends TraceFields {
+  @StringField({ description: "The user's message, its first 200 characters." })
+  readonly input!: string;
+  @StringField({ description: 'The reply, its first 200 characters.' })
+  readonly output!: string;
+}
+
+export class TraceListMetaResponse {
+  @IntegerField()
+  readonly page!: number;
+  @IntegerField()
+  readonly limit!: number;
+  @IntegerField()
+  readonly totalItems!: number;
+  @IntegerField()
+  readonly totalPages!: number;
+}
+
+export class TraceListResponse {
+  @ObjectListField(() => TraceSummaryResponse, { description: 'Newest first.' })
+  readonly traces!: readonly TraceSummaryResponse[];
+  @ObjectField(() => TraceListMetaResponse)
+  readonly meta!: TraceListMetaResponse;
+}
+
+export class TraceStepUsageResponse {
+  @IntegerField({ nullable: true })
+  readonly inputTokens!: number | null;
+  @IntegerField({ nullable: true })
+  readonly outputTokens!: number | null;
+}
+
+/** Where a step's input or output was too large to keep, this object stands in its place. */
+const TRUNCATION =
+  'Any JSON. A value over 64 KiB, or nested more than 64 levels deep, is kept as ' +
+  '`{truncated: true, bytes, preview}`: its size and its beginning. Very many large steps keep less each.';
+
+export class TraceStepResponse {
+  @StringField()
+  readonly id!: string;
+  @EnumField(STEP_TYPES)
+  readonly type!: StepType;
+  @StringField()
+  readonly name!: string;
+  @TimestampField()
+  readonly startedAt!: string;
+  @IntegerField()
+  readonly latencyMs!: number;
+  @JsonField({ description: TRUNCATION })
+  readonly input!: unknown;
+  @JsonField({ description: TRUNCATION })
+  readonly output!: unknown;
+  @StringField({ nullable: true })
+  readonly error!: string | null;
+  @ObjectField(() => TraceStepUsageResponse, { optional: true })
+  readonly usage?: TraceStepUsageResponse;
+}
+
+export class TraceDetailResponse extends TraceFields {
+  @StringField({ description: "The user's message." })
+  readonly input!: string;
+  @StringField({ description: 'The reply.' })
+  readonly output!: string;
+  @IntegerField({ nullable: true, description: 'Null when there was no text.' })
+  readonly timeToFirstTokenMs!: number | null;
+  @ObjectListField(() => TraceStepResponse, { description: 'In the order in which they ended.' })
+  readonly steps!: readonly TraceStepResponse[];
+  @JsonObjectField()
+  readonly reactions!: Readonly<Record<string, unknown>>;
+  @JsonObjectField({ optional: true, description: 'Absent when the caller passed no `config.userContext`.' })
+  readonly userContext?: UserContext;
+  @JsonObjectField({
+    optional: true,
+    nullable: true,
+    description: 'Null when no session-start hook ran; absent for organizations without the feature.',
+  })
+  readonly sessionStartHook?: Readonly<Record<string, unknown>> | null;
+}

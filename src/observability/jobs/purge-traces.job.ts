@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { Clock } from '../../platform/clock/index.js';
+import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { TraceRepository } from '../persistence/trace.repository.js';
+import { PURGE_BATCH, PURGE_EVERY_MINUTES, RETENTION_MS } from '../tunables.js';
+
+const payload = z.object({});
+type Payload = z.output<typeof payload>;
+
+/** Deletes what is past the retention. What one run leaves, because it was stopped, the next one takes. */
+export const purgeTraces = defineJob({
+  name: 'traces.purge',
+  payload,
+  schedule: { everyMinutes: PURGE_EVERY_MINUTES, payload: {} },
+});
+
+@Injectable()
+export class PurgeTraces extends JobHandler<Payload> {
+  readonly job = purgeTraces;
+
+  constructor(
+    private readonly traces: TraceRepository,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  /** Ends: the cutoff stands still, so nothing becomes due while it runs. */
+  async run(_payload: Payload, { signal }: JobContext): Promise<void> {
+    const cutoff = new Date(this.clock.now().getTime() - RETENTION_MS);
+    let purged = 0;
+    let batch: number;
+    do {
+      signal.throwIfAborted();
+      batch = await this.traces.deleteBefore(cutoff, PURGE_BATCH);
+      purged += batch;
+    } while (batch > 0);
+    if (purged > 0) this.logger.info({ traces: purged }, 'Purged traces past their retention');
+  }
+}

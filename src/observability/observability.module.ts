@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { JobsModule } from '../platform/jobs/index.js';
+import { ReadTraces } from './application/read-traces.js';
+import { RecordTrace } from './application/record-trace.js';
+import { TraceAccessGuard } from './http/trace-access.guard.js';
+import { TracesController } from './http/traces.controller.js';
+import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
+import { TraceRepository } from './persistence/trace.repository.js';
+
+/** What the agents did: a trace of every turn, kept and read for 90 days. */
+@Module({
+  imports: [JobsModule.define(purgeTraces)],
+  controllers: [TracesController],
+  providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard],
+  exports: [RecordTrace],
+})
+export class ObservabilityModule {}
