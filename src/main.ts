@@ -1,0 +1,93 @@
+import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AuthenticateRequest, BootstrapOrganization } from './access/index.js';
+import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
+import { SystemClock } from './platform/clock/index.js';
+import { InvalidSetting, loadSettings, type ProcessRole } from './platform/config/index.js';
+import { DataFolderInUse, migrate, openDatabase } from './platform/database/index.js';
+import { EventBus } from './platform/events/index.js';
+import { createHttpApp } from './platform/http/index.js';
+import { Draining, stopOnSignals } from './platform/lifecycle/index.js';
+import { OperatorServer } from './platform/operator/index.js';
+import { createLogger, NestLogger } from './platform/telemetry/index.js';
+import { welcome } from './welcome.js';
+
+/** A start that fails for a reason the operator can mend says so in one line. */
+const MENDABLE = [InvalidSetting, DataFolderInUse];
+
+interface Mode {
+  readonly role: ProcessRole;
+  readonly demo: boolean;
+}
+
+function readMode(word: string): Mode {
+  switch (word) {
+    case 'all':
+    case 'api':
+    case 'worker':
+      return { role: word, demo: false };
+    case 'demo':
+      return { role: 'all', demo: true };
+    default:
+      throw new InvalidSetting(`'${word}' is not a role: use all, api, worker or demo`);
+  }
+}
+
+async function start(mode: Mode): Promise<void> {
+  const settings = loadSettings(mode);
+  const logger = createLogger(settings);
+  const clock = new SystemClock();
+  const open = await openDatabase(settings, schemas);
+  const migrated = await migrate(open);
+  if (migrated.length > 0) logger.info({ migrations: migrated }, 'The database was brought up to date');
+  const kernel: Kernel = { settings, open, clock, logger };
+  if (settings.role === 'worker') await startWorker(kernel);
+  else await startHttp(kernel);
+}
+
+async function startWorker(kernel: Kernel): Promise<void> {
+  const { settings, clock, logger } = kernel;
+  const app = await NestFactory.createApplicationContext(AppModule.forRoot(kernel), { logger: new NestLogger(logger) });
+  stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger });
+  logger.info({}, 'The worker is ready');
+}
+
+async function startHttp(kernel: Kernel): Promise<void> {
+  const { settings, open, clock, logger } = kernel;
+  const app = await createHttpApp({
+    rootModule: AppModule.forRoot(kernel),
+    settings,
+    logger,
+    onRequest: (created) => [created.get(AuthenticateRequest).hook],
+  });
+  await app.init();
+  const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
+  if (settings.embedded) await serveOperator(app, kernel);
+  const server = app.getHttpServer();
+  stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger, server });
+  await app.listen(settings.port, settings.host);
+  process.stdout.write(welcome(await app.getUrl(), settings, firstKey?.key));
+  logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
+}
+
+/** Operator commands for an embedded service come through it: no other process may use its data folder. */
+async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
+  const commands = operatorCommands({ open, clock, events: app.get(EventBus) });
+  const server = new OperatorServer(settings.dataDir, commands);
+  await server.start();
+  // Commands under way need the database, so they end before it closes.
+  app.get(Draining).register({ name: 'operator', idle: () => server.close(), abort: () => Promise.resolve() });
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return MENDABLE.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
+}
+
+try {
+  await start(readMode(process.argv[2] ?? 'all'));
+} catch (error) {
+  process.stderr.write(`${describe(error)}\n`);
+  process.exit(1);
+}

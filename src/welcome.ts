@@ -1,0 +1,28 @@
+import type { Settings } from './platform/config/index.js';
+
+/**
+ * What the operator reads once the service listens. The first key is shown here and nowhere else:
+ * the service keeps its digest alone.
+ */
+export function welcome(listening: string, settings: Settings, firstKey: string | undefined): string {
+  const url = settings.publicUrl ?? listening;
+  const lines = [`Listening on ${url} (documentation: ${url}/docs)`];
+  if (settings.demo) {
+    lines.push(`Demo: every reply comes from the sandbox model; no provider is asked. Chat at ${url}/demo${firstKey === undefined ? '' : `#key=${firstKey}`}`);
+  }
+  if (firstKey !== undefined) {
+    lines.push(
+      '',
+      'First start: made the organization "Default" with this API key. It is shown this once; keep it:',
+      '',
+      `  ${firstKey}`,
+      '',
+      'Try it:',
+      '',
+      `  curl -s ${url}/v1/agents -H 'authorization: Bearer ${firstKey}' \\`,
+      `    -H 'content-type: application/json' \\`,
+      `    -d '{"name": "First agent", "provider": {"type": "anthropic"}}'`,
+    );
+  }
+  return `\n${lines.join('\n')}\n\n`;
+}
