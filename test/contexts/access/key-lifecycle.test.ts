@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/platform/ids/index.js';
+import { type Answer, startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { statementsOf } from '../../support/statements.js';
+import { SkippingClock } from '../tenants/world.js';
+import { startTwoProcesses } from './two-processes.js';
+
+const CHAT = ['chat'];
+const EVERYTHING = ['chat', 'manageAgents', 'manageApiKeys'];
+
+const clock = new SkippingClock();
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ clock });
+});
+afterAll(() => service.close());
+
+interface CreatedKey {
+  readonly id: string;
+  readonly key: string;
+  readonly last4: string;
+  readonly agentIds: readonly string[] | null;
+}
+
+function create(key: string, body: object): Promise<Answer<CreatedKey & { code?: string }>> {
+  return service.http('POST', '/v1/api-keys', { key, body: { name: 'k', ...body } });
+}
+
+/** A route that needs nothing but a key. */
+async function status(key: string, path = '/v1/models'): Promise<number> {
+  return (await service.http('GET', path, { key })).status;
+}
+
+/** A key that has the form of one and that nobody was given. */
+async function invented(organization: TestOrganization): Promise<string> {
+  const { id, key } = await organization.keyWith(CHAT);
+  await service.database.query('delete from api_keys where id = $1', [id]);
+  return key;
+}
+
+describe('a key made over HTTP', () => {
+  it('works at once, is shown once, and is stored nowhere', async () => {
+    const { key } = await service.organization();
+    const { status: created, body, headers } = await create(key, { capabilities: CHAT });
+    expect(created).toBe(201);
+    expect(headers.get('content-type')).toContain('application/json');
+    expect(await status(body.key)).toBe(200);
+    const listed = await service.http('GET', '/v1/api-keys', { key });
+    expect(listed.text).toContain(body.id);
+    expect(listed.text).not.toContain(body.key);
+    const [stored] = await service.database.query<{ all: string }>(
+      'select string_agg(k::text, $1) as all from api_keys k',
+      [','],
+    );
+    expect(stored?.all).toContain(body.id);
+    expect(stored?.all).not.toContain(body.key.slice(3, 30));
+  });
+
+  it('grants nothing that its maker lacks, through any number of keys', async () => {
+    const { key } = await (await service.organization()).keyWith(['chat', 'manageApiKeys']);
+    expect(await create(key, { capabilities: EVERYTHING })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_by_key_role' },
+    });
+    const grandchild = await create((await create(key, { capabilities: ['manageApiKeys'] })).body.key, {
+      capabilities: CHAT,
+    });
+    expect(grandchild).toMatchObject({ status: 403, body: { code: 'forbidden_by_key_role' } });
+  });
+
+  it('cannot make an allowlisted key into one for every agent', async () => {
+    const organization = await service.organization();
+    const agentId = await service.agent(organization.key);
+    const { body } = await create(organization.key, { capabilities: EVERYTHING, agentIds: [agentId.toUpperCase()] });
+    expect(body.agentIds).toEqual([agentId]);
+    for (const [method, path] of [
+      ['POST', '/v1/api-keys'],
+      ['GET', '/v1/api-keys'],
+      ['DELETE', `/v1/api-keys/${body.id}`],
+      ['POST', '/v1/agents'],
+    ] as const) {
+      expect(await service.http(method, path, { key: body.key, ...(method === 'POST' && { body: {} }) })).toMatchObject(
+        {
+          status: 403,
+          body: { code: 'forbidden_org_endpoint_for_scoped_key' },
+        },
+      );
+    }
+  });
+
+  it('reaches the agents on its allowlist, and of the others not even their names', async () => {
+    const organization = await service.organization();
+    const { key } = organization;
+    const [allowed, hidden] = [
+      await service.agent(key, { name: 'Allowed' }),
+      await service.agent(key, { name: 'Hidden' }),
+    ];
+    const [, hiddenThread] = [await service.thread(key, allowed), await service.thread(key, hidden)];
+    const { key: limited } = await organization.keyWith(EVERYTHING, [allowed]);
+    expect(await status(limited, `/v1/agents/${allowed}`)).toBe(200);
+    const refusals = [
+      `/v1/agents/${hidden}`,
+      `/v1/agents/${hidden}/sections`,
+      `/v1/agents/${hidden}/traces`,
+      `/v1/threads/${hiddenThread}`,
+    ];
+    for (const path of refusals) {
+      expect(await service.http('GET', path, { key: limited })).toMatchObject({
+        status: 403,
+        body: { code: 'forbidden_by_agent_allowlist' },
+      });
+    }
+    for (const path of ['/v1/assistants', '/v1/models', '/v1/threads', `/v1/agents?ids=${allowed},${hidden}`]) {
+      const { text } = await service.http('GET', path, { key: limited });
+      expect({ path, allowed: text.includes(allowed), hidden: text.includes(hidden) }).toEqual({
+        path,
+        allowed: true,
+        hidden: false,
+      });
+    }
+  });
+
+  it('ends when it says', async () => {
+    const { key } = await service.organization();
+    const expiresAt = new Date(clock.now().getTime() + 60_000).toISOString();
+    const { body } = await create(key, { capabilities: CHAT, expiresAt });
+    expect(await status(body.key)).toBe(200);
+    clock.skip(60_000);
+    expect(await service.http('GET', '/v1/models', { key: body.key })).toMatchObject({
+      status: 401,
+      body: { code: 'api_key_invalid' },
+    });
+    expect(await create(key, { capabilities: CHAT, expiresAt })).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION' },
+    });
+  });
+
+  it('ends when it is revoked, also by itself, and is listed no more', async () => {
+    const { key } = await service.organization();
+    const { body } = await create(key, { capabilities: ['manageApiKeys'] });
+    expect((await service.http('DELETE', `/v1/api-keys/${body.id}`, { key: body.key })).status).toBe(204);
+    expect(await status(body.key)).toBe(401);
+    expect((await service.http('GET', '/v1/api-keys', { key })).text).not.toContain(body.id);
+    expect((await service.http('DELETE', `/v1/api-keys/${body.id}`, { key })).status).toBe(404);
+  });
+});
+
+describe('what a credential costs the database', () => {
+  it('is nothing for a key in use', async () => {
+    // Refused by the guard, so that the route itself asks nothing.
+    const { key } = await (await service.organization()).keyWith(CHAT, [newId()]);
+    const use = (): Promise<number> => status(key, '/v1/ai-gateway');
+    expect(await use()).toBe(403);
+    const statements = await statementsOf(service.database, async () => {
+      expect(new Set(await Promise.all(Array.from({ length: 50 }, use)))).toEqual(new Set([403]));
+    });
+    expect(statements).toEqual([]);
+  });
+
+  it('is one look-up for many requests that come at once with a key that was not in use', async () => {
+    const { key } = await (await service.organization()).keyWith(CHAT, [newId()]);
+    clock.skip(10_000);
+    const statements = await statementsOf(service.database, () =>
+      Promise.all(Array.from({ length: 50 }, () => status(key, '/v1/ai-gateway'))),
+    );
+    expect(statements).toHaveLength(1);
+  });
+
+  it('is nothing for a text that is no key, or whose checksum is wrong', async () => {
+    const { key } = await service.organization();
+    const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+    const texts = [wrong, key.slice(0, -1), `${key}0`, key.toLowerCase(), 'ak_', "ak_' or 1=1 --", 'x'.repeat(9_000)];
+    const statements = await statementsOf(service.database, async () => {
+      for (const text of texts) expect(await status(text)).toBe(401);
+    });
+    expect(statements).toEqual([]);
+  });
+
+  it('is one look-up for a key that nobody has, however often it comes', async () => {
+    const key = await invented(await service.organization());
+    const statements = await statementsOf(service.database, async () => {
+      for (let times = 0; times < 5; times += 1) expect(await status(key)).toBe(401);
+    });
+    expect(statements).toHaveLength(1);
+  });
+});
+
+describe('credentials that fail', () => {
+  const from = async (remoteAddress: string, key?: string) => {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const answer = await service.app.inject({ method: 'GET', url: '/v1/models', remoteAddress, headers });
+    return { status: answer.statusCode, headers: answer.headers, body: answer.json<Record<string, unknown>>() };
+  };
+  const failing = async (address: string, times: number, key = 'ak_nonsense'): Promise<number[]> =>
+    (await Promise.all(Array.from({ length: times }, () => from(address, key)))).map((answer) => answer.status);
+
+  it('are answered 429 with Retry-After after 60 in a minute, exactly, and 401 again after that', async () => {
+    const address = '203.0.113.1';
+    const answers = await failing(address, 200);
+    expect(answers.filter((one) => one === 401)).toHaveLength(60);
+    expect(answers.filter((one) => one === 429)).toHaveLength(140);
+    const refused = await from(address, 'ak_nonsense');
+    expect(refused.body).toEqual({
+      statusCode: 429,
+      code: 'rate_limited',
+      error: 'too_many_requests',
+      message: expect.stringMatching(/60/),
+    });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+    clock.skip(61_000);
+    expect(await failing(address, 1)).toEqual([401]);
+  });
+
+  it('of every kind count, and take nothing from those of other addresses', async () => {
+    const organization = await service.organization();
+    const revoked = await organization.keyWith(CHAT);
+    await service.cli('key', 'revoke', revoked.id);
+    const wrong = `${organization.key.slice(0, -1)}${organization.key.endsWith('0') ? '1' : '0'}`;
+    const address = '203.0.113.2';
+    for (const key of [revoked.key, wrong, await invented(organization)])
+      expect(new Set(await failing(address, 20, key))).toEqual(new Set([401]));
+    expect(await failing(address, 1, revoked.key)).toEqual([429]);
+    expect(await failing('203.0.113.3', 1, revoked.key)).toEqual([401]);
+  });
+
+  it('lock nobody out who comes from the same address with a good key, or with none', async () => {
+    const { key } = await service.organization();
+    const address = '203.0.113.4';
+    await failing(address, 100);
+    expect((await from(address, key)).status).toBe(200);
+    expect(await from(address)).toMatchObject({ status: 401, body: { code: 'api_key_missing' } });
+    const open = await service.app.inject({
+      method: 'GET',
+      url: '/v1/openapi.json',
+      remoteAddress: address,
+      headers: { authorization: 'Bearer ak_nonsense' },
+    });
+    expect(open.statusCode).toBe(200);
+  });
+
+  it('are counted together where one subscriber has many addresses', async () => {
+    await failing('2001:db8:0:1::1', 60);
+    expect(await failing('2001:db8:0:1:ffff::2', 1)).toEqual([429]);
+    expect(await failing('2001:db8:0:2::1', 1)).toEqual([401]);
+    await failing('::ffff:203.0.113.5', 60);
+    expect(await failing('203.0.113.5', 1)).toEqual([429]);
+  });
+});
+
+describe('a revocation', () => {
+  it('is seen at once where it is made, and within 5 seconds by every other process', async () => {
+    const time = new SkippingClock();
+    const { here, there, key, close } = await startTwoProcesses(time);
+    const call = async (
+      app: typeof here,
+      method: 'GET' | 'POST' | 'DELETE',
+      url: string,
+      credential: string,
+      payload?: object,
+    ) => {
+      const answer = await app.inject({
+        method,
+        url,
+        headers: { authorization: `Bearer ${credential}` },
+        ...(payload && { payload }),
+      });
+      return { status: answer.statusCode, body: answer.body === '' ? {} : answer.json<Record<string, string>>() };
+    };
+    const { body } = await call(here, 'POST', '/v1/api-keys', key, { name: 'k', capabilities: CHAT });
+    const { id = '', key: made = '' } = body;
+    const works = async (app: typeof here): Promise<number> => (await call(app, 'GET', '/v1/models', made)).status;
+    expect([await works(here), await works(there)]).toEqual([200, 200]);
+    expect((await call(here, 'DELETE', `/v1/api-keys/${id}`, key)).status).toBe(204);
+    expect(await works(here)).toBe(401);
+    time.skip(5_000);
+    expect(await works(there)).toBe(401);
+    await close();
+  });
+});

@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/platform/ids/index.js';
+import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { type AgentBody, createAgent, type ErrorBody, outcome } from './support.js';
+
+interface Version {
+  readonly version: number;
+  readonly createdAt: string;
+  readonly changedBy: Readonly<Record<string, string>>;
+  readonly changes: readonly { readonly field: string; readonly before: unknown; readonly after: unknown }[];
+}
+
+interface Sender {
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const TEXT = expect.any(String);
+const REDACTED = '<redacted>';
+
+let service: TestService;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.close();
+});
+
+beforeEach(async () => {
+  organization = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search');
+});
+
+function send<Body = AgentBody>(method: string, path: string, body?: unknown, { key, headers }: Sender = {}) {
+  return service.http<Body>(method, `/v1/agents/${path}`, { key: key ?? organization.key, body, headers });
+}
+
+async function patch(id: string, body: unknown): Promise<AgentBody> {
+  const { status, body: agent, text } = await send('PATCH', id, body);
+  if (status !== 200) throw new Error(text);
+  return agent;
+}
+
+async function versions(id: string, query = ''): Promise<readonly Version[]> {
+  return (await send<{ versions: Version[] }>('GET', `${id}/versions${query}`)).body.versions;
+}
+
+function restore<Body = AgentBody>(id: string, version: number | string, sender?: Sender) {
+  return send<Body>('POST', `${id}/versions/${version}/restore`, undefined, sender);
+}
+
+describe('GET /v1/agents/{agentId}/versions', () => {
+  it('tells newest first what changed, when and by whom; the creation is version 1', async () => {
+    const made = await createAgent(service, organization);
+    const other = await organization.keyWith(['manageAgents']);
+    const changed = await send('PATCH', made.id, { name: 'Grace', timeoutMinutes: 20 }, other);
+    const [second, first, ...more] = await versions(made.id);
+    expect(more).toEqual([]);
+    expect(second).toEqual({
+      version: 2,
+      createdAt: changed.body.updatedAt,
+      changedBy: { type: 'api_key', keyId: other.id, memberId: first?.changedBy.memberId },
+      changes: [
+        { field: 'name', before: 'Ada', after: 'Grace' },
+        { field: 'timeoutMinutes', before: 6, after: 20 },
+      ],
+    });
+    const changedBy = { type: 'api_key', keyId: TEXT, memberId: TEXT };
+    expect(first).toEqual({ version: 1, createdAt: made.createdAt, changedBy, changes: [] });
+    expect(first?.changedBy.keyId).not.toBe(other.id);
+  });
+
+  it('shows fields as reads of the agent do', async () => {
+    const { id, provider, responseComponents } = await createAgent(service, organization);
+    const after = await patch(id, {
+      provider: { type: 'anthropic', webSearch: true },
+      longTermMemory: { enabled: false },
+      responseComponents: { components: { list: true } },
+    });
+    expect((await versions(id))[0]?.changes).toEqual([
+      { field: 'provider', before: provider, after: after.provider },
+      { field: 'longTermMemory', before: { enabled: true }, after: { enabled: false } },
+      { field: 'responseComponents', before: responseComponents, after: after.responseComponents },
+    ]);
+  });
+
+  it('has no entry for a change without effect', async () => {
+    const made = await createAgent(service, organization);
+    await patch(made.id, { name: made.name });
+    expect((await patch(made.id, {})).version).toBe(1);
+    expect(await versions(made.id)).toHaveLength(1);
+  });
+
+  it('has one entry for each of 50 changes at once', async () => {
+    const { id } = await createAgent(service, organization);
+    await Promise.all(Array.from({ length: 50 }, (_, n) => patch(id, { name: `name ${n}` })));
+    const all = await versions(id);
+    expect(all.map(({ version }) => version)).toEqual(Array.from({ length: 51 }, (_, n) => 51 - n));
+    const links = all.slice(0, -1).map(({ changes }) => changes[0]);
+    expect(links.slice(0, -1).map((link) => link?.before)).toEqual(links.slice(1).map((link) => link?.after));
+  });
+
+  it('has no entry for a refused change', async () => {
+    const { id } = await createAgent(service, organization);
+    expect((await send('PATCH', id, { name: 'Grace', provider: { type: 'gemini' } })).status).toBe(400);
+    expect(await versions(id)).toHaveLength(1);
+  });
+
+  it('never shows a secret', async () => {
+    const provider = { type: 'anthropic', useOwnApiKey: true, apiKey: 'canary-key-1' };
+    const aiGateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 'canary-token-1' };
+    const { id } = await createAgent(service, organization, { provider });
+    await patch(id, { aiGateway });
+    await patch(id, { aiGateway: { ...aiGateway, edgeApiToken: 'canary-token-2' } });
+    await send('PUT', `${id}/provider-key`, { apiKey: 'canary-key-2' });
+    const { text, body } = await send<{ versions: Version[] }>('GET', `${id}/versions`);
+    expect(text).not.toContain('canary');
+    const token = { field: 'aiGateway.edgeApiToken', before: REDACTED, after: REDACTED };
+    const address = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main' };
+    expect(body.versions.map(({ changes }) => changes)).toEqual([
+      [{ field: 'provider.apiKey', before: REDACTED, after: REDACTED }],
+      [token],
+      [{ field: 'aiGateway', before: null, after: address }, token],
+      [],
+    ]);
+    const stored = await service.database.query(
+      `select version from agent_versions v where agent_id = $1 and v::text like '%canary%'
+       union all select version from agent_version_parts p where agent_id = $1 and p::text like '%canary%'`,
+      [id],
+    );
+    expect(stored).toEqual([]);
+  });
+
+  it('reads on before a version, and takes a limit', async () => {
+    const { id } = await createAgent(service, organization);
+    for (const name of ['b', 'c', 'd']) await patch(id, { name });
+    const numbers = async (query: string) => (await versions(id, query)).map(({ version }) => version);
+    expect(await numbers('?limit=2')).toEqual([4, 3]);
+    expect(await numbers('?limit=2&before=3')).toEqual([2, 1]);
+    expect(await numbers('?before=1')).toEqual([]);
+  });
+
+  it('answers fewer where changes are long, and never none', async () => {
+    const { id } = await createAgent(service, organization);
+    // Ten versions of 2.4 MB each: three fit a page of 8 MiB.
+    for (const letter of ['\u4e00', '\u4e01', '\u4e02', '\u4e03', '\u4e04']) {
+      await patch(id, { systemPrompt: letter.repeat(200_000) });
+      await patch(id, { systemPrompt: letter.repeat(199_999) });
+    }
+    const newest = await versions(id);
+    expect(newest.length).toBeLessThan(10);
+    const pages = [newest];
+    for (let last = newest.at(-1); last && last.version > 1; last = pages.at(-1)?.at(-1)) {
+      pages.push(await versions(id, `?before=${last.version}`));
+    }
+    const all = pages.flat().map(({ version }) => version);
+    expect(all).toEqual(Array.from({ length: 11 }, (_, n) => 11 - n));
+  });
+
+  it.each(['?limit=0', '?limit=101', '?before=0', '?before=x', '?page=1'])('refuses %s', async (query) => {
+    const { id } = await createAgent(service, organization);
+    const { status, body } = await send<ErrorBody>('GET', `${id}/versions${query}`);
+    expect([status, body.code]).toEqual([400, 'FST_ERR_VALIDATION']);
+  });
+
+  it('is closed to other organizations and to keys whose allowlist lacks the agent, and needs no capability', async () => {
+    const { id } = await createAgent(service, organization);
+    const other = await createAgent(service, organization);
+    const stranger = await service.organization();
+    expect((await send('GET', `${id}/versions`, undefined, stranger)).status).toBe(404);
+    const scoped = await organization.keyWith(['chat'], [other.id]);
+    expect((await send('GET', `${id}/versions`, undefined, scoped)).status).toBe(403);
+    expect((await send('GET', `${other.id}/versions`, undefined, scoped)).status).toBe(200);
+  });
+
+  it('goes with the agent', async () => {
+    const { id } = await createAgent(service, organization);
+    await patch(id, { name: 'Grace' });
+    await send('DELETE', id);
+    const left = await service.database.query('select 1 from agent_versions where agent_id = $1', [id]);
+    expect(left).toEqual([]);
+  });
+});
+
+describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
+  it('makes the agent and its sections what they were, as a new version', async () => {
+    const made = await createAgent(service, organization, { systemPrompt: 'Be kind.', timeoutMinutes: 3 });
+    const sections = [{ name: 'Tone', content: 'Warm' }, { name: 'Facts', content: 'Few' }];
+    const put = await send<{ sections: unknown }>('PUT', `${made.id}/sections`, { sections });
+    expect(put.status).toBe(200);
+    await patch(made.id, { name: 'Grace', systemPrompt: '', provider: { type: 'anthropic', temperature: 0.5 } });
+    await send('PUT', `${made.id}/sections`, { sections: [{ name: 'Other', content: 'x' }] });
+
+    const restored = await restore(made.id, 2);
+    expect(outcome(restored)).toEqual([200, { ...made, version: 5, updatedAt: TEXT }]);
+    expect(restored.headers.get('etag')).toBe('"5"');
+    const read = await send<{ sections: { name: string; content: string }[] }>('GET', `${made.id}/sections`);
+    expect(read.body.sections).toMatchObject(sections);
+    const [latest] = await versions(made.id);
+    expect(latest?.changes.map(({ field }) => field)).toEqual(
+      expect.arrayContaining(['name', 'systemPrompt', 'provider', expect.stringMatching(/^sections/)]),
+    );
+
+    expect((await restore(made.id, 1)).body).toMatchObject({ name: 'Ada', version: 6 });
+    expect((await send<{ sections: unknown }>('GET', `${made.id}/sections`)).body.sections).toEqual([]);
+    expect((await restore(made.id, 4)).body).toMatchObject({ name: 'Grace', systemPrompt: '', version: 7 });
+    const again = await send<{ sections: unknown }>('GET', `${made.id}/sections`);
+    expect(again.body.sections).toMatchObject([{ name: 'Other', content: 'x' }]);
+  });
+
+  it('of what is so already is no new version', async () => {
+    const made = await createAgent(service, organization);
+    expect(outcome(await restore(made.id, 1))).toEqual([200, made]);
+    const back = await patch(made.id, { name: 'Grace' });
+    expect((await restore(made.id, back.version)).body).toEqual(back);
+    expect(await versions(made.id)).toHaveLength(2);
+  });
+
+  it('leaves secrets, and whose key the agent runs on, as they are', async () => {
+    const provider = { type: 'gemini', useOwnApiKey: true, apiKey: 'sk-1' };
+    const { id } = await createAgent(service, organization, { provider });
+    await patch(id, { name: 'Grace' });
+    await send('PUT', `${id}/provider-key`, { apiKey: 'sk-2' });
+    await restore(id, 1);
+    const again = await send<ErrorBody>('PUT', `${id}/provider-key`, { apiKey: 'sk-2' });
+    expect([again.status, (await versions(id)).length]).toEqual([200, 4]);
+  });
+
+  it('leaves what the operator has set as it is', async () => {
+    const { id } = await createAgent(service, organization);
+    await service.cli('agent', 'set', id, '--disable-interactive-prompts', 'true');
+    await restore(id, 1);
+    const [row] = await service.database.query<{ disabled: boolean }>(
+      `select (settings ->> 'disableInteractivePrompts')::boolean as disabled from agents where id = $1`,
+      [id],
+    );
+    expect(row?.disabled).toBe(true);
+  });
+
+  it('is refused where the gateway’s token is gone, until there is one again', async () => {
+    const aiGateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
+    const { id } = await createAgent(service, organization, { aiGateway });
+    await patch(id, { aiGateway: null });
+    const refused = await restore<ErrorBody>(id, 1);
+    expect([refused.status, refused.body.code]).toEqual([422, 'version_not_restorable']);
+    await patch(id, { aiGateway: { ...aiGateway, gatewayName: 'second' } });
+    expect((await restore(id, 1)).body.aiGateway).toMatchObject({ gatewayName: 'main' });
+  });
+
+  it('is refused for settings that the plan no longer includes', async () => {
+    const { id } = await createAgent(service, organization, { knowledgeSearch: { maxResults: 9 } });
+    await patch(id, { knowledgeSearch: { maxResults: 3 }, aiGateway: { enabled: false } });
+    await patch(id, { aiGateway: null });
+    await service.cli('org', 'set', organization.id, '--plan', 'free', '--features', '');
+    const gateway = await restore<ErrorBody>(id, 2);
+    expect([gateway.status, gateway.body.code]).toEqual([403, 'forbidden_ai_gateway_not_permitted']);
+    const search = await restore<ErrorBody>(id, 1);
+    expect([search.status, search.body.error]).toEqual([400, 'knowledge_search_not_permitted']);
+    expect(await versions(id)).toHaveLength(3);
+  });
+
+  it('answers 404 for a version that the agent does not have', async () => {
+    const made = await createAgent(service, organization);
+    expect(outcome(await restore(made.id, 2))).toEqual([404, { statusCode: 404, error: 'not_found', message: TEXT }]);
+    expect((await restore(newId(), 1)).status).toBe(404);
+  });
+
+  it.each(['0', '-1', '1.5', 'latest', '2147483648', '99999999999'])('refuses %s as a version', async (version) => {
+    const { id } = await createAgent(service, organization);
+    const { status, body } = await restore<ErrorBody>(id, version);
+    expect([status, body.code]).toEqual([400, 'FST_ERR_VALIDATION']);
+  });
+
+  it('heeds If-Match', async () => {
+    const { id } = await createAgent(service, organization);
+    await patch(id, { name: 'Grace' });
+    const stale = await restore<ErrorBody>(id, 1, { headers: { 'if-match': '"1"' } });
+    expect([stale.status, stale.body.code]).toEqual([409, 'version_conflict']);
+    expect((await restore(id, 1, { headers: { 'if-match': '"2"' } })).status).toBe(200);
+  });
+
+  it('needs manageAgents and is closed to other organizations', async () => {
+    const { id } = await createAgent(service, organization);
+    await patch(id, { name: 'Grace' });
+    expect((await restore<ErrorBody>(id, 1, await organization.keyWith(['chat']))).body.code).toBe('forbidden_by_key_role');
+    expect((await restore(id, 1, await service.organization())).status).toBe(404);
+    expect(await versions(id)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,223 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { statusClass } from '../../../src/platform/http/wire-error.js';
+import type { TestService } from '../../support/harness.js';
+import { RouteRecorder } from '../tenants/registered-routes.js';
+import { pathOf, Visitor, type WireAnswer } from '../tenants/requests.js';
+import { ROUTE_TABLE, routeCase, type RouteRequest } from '../tenants/route-table.js';
+import { storedRows } from '../tenants/stored-rows.js';
+import { createWorld, startTenants, type World } from '../tenants/world.js';
+import { DocumentedSchemas, type OpenApi } from './documented-schemas.js';
+import { NO_OBJECTS, type SpoiledBody, spoiledBodies } from './spoiled-bodies.js';
+
+const BODY_LIMIT = 10 * 1024 * 1024;
+const LONGEST_MESSAGE = 4_000;
+
+const recorder = new RouteRecorder();
+let service: TestService;
+let visitor: Visitor;
+let schemas: DocumentedSchemas;
+let world: World;
+beforeAll(async () => {
+  const started = await startTenants({ extensions: { imports: [recorder.module] } });
+  ({ service } = started);
+  visitor = new Visitor(service, started.clock);
+  schemas = new DocumentedSchemas((await service.http<OpenApi>('GET', '/v1/openapi.json')).body);
+  world = await createWorld(service);
+}, 60_000);
+afterAll(() => service.close());
+
+const routes = Object.keys(ROUTE_TABLE);
+/** The routes are known before there is a world; which fields they take does not depend on it. */
+const sample = new Proxy({}, { get: (_world, name) => String(name) }) as World;
+const requestsOf = (name: string) => routeCase(name).requests.map((make) => make(sample));
+const withJson = routes.filter((name) => requestsOf(name).some(({ body }) => body !== undefined));
+const withForm = routes.filter((name) => requestsOf(name).some(({ form }) => form !== undefined));
+const withParameters = routes.filter((name) => name.includes(':'));
+
+/** A body of the interface's: nothing besides, nothing inside out, and no book. */
+function expectRefusal({ status, text, headers }: WireAnswer, what: string, expected?: number): void {
+  expect({ what, status }).toEqual({ what, status: expected ?? status });
+  expect({ what, status, isRefusal: status >= 400 && status < 500 }).toEqual({ what, status, isRefusal: true });
+  expect(headers.get('x-request-id')).toMatch(/^\S+$/);
+  const { message, ...body } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  expect(message).toMatch(/\w/);
+  expect(String(message).length).toBeLessThan(LONGEST_MESSAGE);
+  const isBare = !('statusCode' in body);
+  if (isBare) expect({ what, body }).toEqual({ what, body: { error: expect.stringMatching(/^[a-z_]+$/) } });
+  else if (status === 400) {
+    const error = expect.stringMatching(/^(bad_request|duplicate_section_names)$/);
+    expect({ what, ...body }).toMatchObject({ what, statusCode: 400, code: 'FST_ERR_VALIDATION', error });
+  } else expect({ what, ...body }).toMatchObject({ what, statusCode: status, error: statusClass(status) });
+}
+
+/** Runs requests that must all be refused, and sees that none left anything behind. */
+async function expectNothingStored(work: () => Promise<void>): Promise<void> {
+  const before = await storedRows(service.database);
+  await work();
+  expect(await storedRows(service.database)).toEqual(before);
+}
+
+function post(
+  name: string,
+  request: RouteRequest,
+  body: string,
+  contentType = 'application/json',
+): Promise<WireAnswer> {
+  const headers = { 'content-type': contentType };
+  return visitor.ask(name, { ...request, headers, unreadable: body }, world.key);
+}
+
+describe.each(withJson)('%s', (name) => {
+  const { requests, openBody = false } = routeCase(name);
+  const valid = (): RouteRequest[] => requests.map((make) => make(world)).filter(({ body }) => body !== undefined);
+
+  it('refuses a body that is no JSON object, or not declared as JSON', async () => {
+    const [request] = valid();
+    if (!request) throw new Error('The route takes no body');
+    await expectNothingStored(async () => {
+      for (const { what, text } of NO_OBJECTS) {
+        if (what === 'a number without end' && openBody) continue;
+        expectRefusal(await post(name, request, text), what, 400);
+      }
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+        'nonsense',
+      ]) {
+        expectRefusal(await post(name, request, JSON.stringify(request.body), type), type, 415);
+      }
+    });
+  });
+
+  it('refuses more than 10 MiB before it is sent', async () => {
+    const [request] = valid();
+    const answer = await announced(`${name.split(' ')[0] ?? ''} ${pathOf(name.split(' ')[1] ?? '', request ?? {})}`);
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.text)).toEqual({
+      statusCode: 413,
+      code: 'FST_ERR_CTP_BODY_TOO_LARGE',
+      error: 'payload_too_large',
+      message: expect.stringMatching(/\w/),
+    });
+  });
+
+  it('refuses every value that its schema does not allow, in every place, and stores nothing of it', async () => {
+    world = await createWorld(service);
+    for (const request of valid()) {
+      const spoiled = spoiledBodies(request.body as Parameters<typeof spoiledBodies>[0]);
+      const mustFail = ({ text, never }: SpoiledBody): boolean =>
+        never === true || (!openBody && !schemas.allowsBody(name, JSON.parse(text)));
+      const refused = spoiled.filter(mustFail);
+      await expectNothingStored(async () => {
+        for (const { what, text } of refused) expectRefusal(await post(name, request, text), what);
+      });
+      // What the schema allows may be refused for what it means, but it is never a fault of the service.
+      for (const { what, text } of spoiled.filter((one) => !mustFail(one))) {
+        const answer = await post(name, request, text);
+        if (answer.status >= 400) expectRefusal(answer, what);
+      }
+    }
+  });
+});
+
+describe.each(withForm)('%s', (name) => {
+  it('refuses what is no form', async () => {
+    const [request = {}] = requestsOf(name);
+    const { form: _form, ...rest } = request;
+    await expectNothingStored(async () => {
+      expectRefusal(await post(name, rest, '{}'), 'JSON', 415);
+      for (const type of [
+        'multipart/form-data',
+        'multipart/form-data; boundary=x',
+        'multipart/form-data; boundary=""',
+      ]) {
+        expectRefusal(
+          await post(name, rest, '--x\r\ncontent-disposition: form-data; name="file"\r\n\r\nhalf', type),
+          type,
+          400,
+        );
+      }
+    });
+  });
+});
+
+describe.each(withParameters)('the path of %s', (name) => {
+  const undecodable = ['%zz', '%ff', '%00', '%ED%A0%80'];
+  const garbage = [
+    ...undecodable,
+    'not-a-uuid',
+    '0',
+    '%27%20or%201=1',
+    '..%2f..%2fdocs',
+    'a'.repeat(5_000),
+    '__proto__',
+  ];
+
+  it('is refused with anything but an id in it', async () => {
+    const [method = '', pattern = ''] = name.split(' ');
+    const [make] = routeCase(name).requests;
+    const { params = {}, body, query } = make(world);
+    await expectNothingStored(async () => {
+      for (const parameter of Object.keys(params)) {
+        for (const text of garbage) {
+          const path = pathOf(pattern.replace(`:${parameter}`, 'GARBAGE'), { params, query }).replace('GARBAGE', text);
+          expectRefusal(await askAt(method, path, body), `${parameter} = ${text.slice(0, 20)}`);
+        }
+      }
+    });
+  });
+});
+
+describe('a query', () => {
+  const parameters = (name: string): string[] =>
+    (schemas.operation(name)?.parameters ?? []).filter((one) => one.in === 'query').map((one) => one.name);
+  const odd = ['', '-1', '1e400', '%F0%9F%98%80', '9'.repeat(20), 'x'.repeat(5_000), '2026-13-45T00:00:00Z'];
+
+  it('with anything wrong in it is refused, on every route that takes one', async () => {
+    let checked = 0;
+    for (const name of routes) {
+      const [method = '', pattern = ''] = name.split(' ');
+      const { params = {}, body } = routeCase(name).requests[0](world);
+      const ask = (query: string): Promise<WireAnswer> =>
+        askAt(method, `${pathOf(pattern, { params })}?${query}`, body);
+      for (const parameter of parameters(name)) {
+        checked += 1;
+        const wrong = [
+          `${parameter}=1&${parameter}=2`,
+          `${parameter}=%00`,
+          `${parameter}=1&nonsense=1`,
+          `${parameter}[$ne]=1`,
+        ];
+        for (const query of [...wrong, '__proto__=1']) expectRefusal(await ask(query), `${name}?${query}`, 400);
+        for (const value of odd) {
+          const answer = await ask(`${parameter}=${value}`);
+          if (answer.status >= 300) expectRefusal(answer, `${name}?${parameter}=${value.slice(0, 30)}`);
+        }
+      }
+    }
+    expect(checked).toBeGreaterThan(10);
+  });
+});
+
+/** Asks at a path that is spelled out. */
+async function askAt(method: string, path: string, body: RouteRequest['body']): Promise<WireAnswer> {
+  const { status, headers, text } = await service.http(method, path, {
+    key: world.key,
+    ...(body === undefined ? {} : { body }),
+  });
+  return visitor.seen({ status, headers, text });
+}
+
+/** Announces a body that is one byte too long and sends none of it. */
+async function announced(requestLine: string): Promise<{ status: number; text: string }> {
+  const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
+  socket.write(
+    `${requestLine} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.key}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${BODY_LIMIT + 1}\r\nConnection: close\r\n\r\n`,
+  );
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  return { status: Number(answer.slice(9, 12)), text: answer.slice(answer.indexOf('\r\n\r\n') + 4) };
+}

@@ -1,0 +1,112 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+interface MediaType {
+  readonly schema?: object;
+}
+
+interface Answer {
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema?: object;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly 'x-scope'?: string;
+  readonly 'x-session-pass'?: true;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Answer;
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+export interface OpenApi {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+const DOCUMENT = 'https://document.test/openapi.json';
+
+/**
+ * Judges bodies by the OpenAPI document. What an object's schema does not name is refused, so that a field
+ * that nobody documented is found.
+ */
+export class DocumentedSchemas {
+  private readonly ajv: Ajv2020;
+  private readonly compiled = new Map<string, ValidateFunction>();
+
+  constructor(readonly document: OpenApi) {
+    this.ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true });
+    formats.default(this.ajv);
+    this.ajv.addSchema({ ...(closed(document) as object), $id: DOCUMENT });
+  }
+
+  /** @param route such as `GET /v1/agents/:agentId` */
+  operation(route: string): Operation | undefined {
+    const [method = '', path = ''] = route.split(' ');
+    return this.document.paths[documentPath(path)]?.[method.toLowerCase()];
+  }
+
+  /** What is wrong with an answer; undefined when it is as documented. */
+  wrongAnswer(route: string, status: number, contentType: string | null, text: string): string | undefined {
+    const answer = this.operation(route)?.responses[String(status)];
+    if (!answer) return `the status ${status} is not documented`;
+    if (answer.content === undefined) return text === '' ? undefined : 'a body is not documented';
+    const type = contentType?.split(';')[0] ?? 'none';
+    const documented = [type, '*/*'].find((name) => name in (answer.content ?? {}));
+    if (documented === undefined) return `the content type ${type} is not documented`;
+    if (type !== 'application/json') return undefined;
+    return this.complaint(
+      [...pathOf(route), 'responses', String(status), 'content', documented, 'schema'],
+      JSON.parse(text),
+    );
+  }
+
+  /** Whether the document lets a request have this body. */
+  allowsBody(route: string, body: unknown): boolean {
+    const pointer = [...pathOf(route), 'requestBody', 'content', 'application/json', 'schema'];
+    return this.complaint(pointer, body) === undefined;
+  }
+
+  private schemaAt(reference: string): ValidateFunction {
+    const schema = this.compiled.get(reference) ?? this.ajv.compile({ $ref: reference });
+    this.compiled.set(reference, schema);
+    return schema;
+  }
+
+  private complaint(pointer: readonly string[], value: unknown): string | undefined {
+    const validate = this.schemaAt(`${DOCUMENT}#/${pointer.map(escaped).join('/')}`);
+    if (validate(value)) return undefined;
+    return (validate.errors ?? [])
+      .map(({ instancePath, message, params }) => `${instancePath} ${message ?? ''} ${JSON.stringify(params)}`)
+      .join('; ');
+  }
+}
+
+export function documentPath(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+function pathOf(route: string): string[] {
+  const [method = '', path = ''] = route.split(' ');
+  return ['paths', documentPath(path), method.toLowerCase()];
+}
+
+function escaped(token: string): string {
+  return encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+/** The document with every object that names its fields closed to others; errors may say more (`names`). */
+function closed(node: unknown, name = ''): unknown {
+  if (Array.isArray(node)) return node.map((item) => closed(item));
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value, key)]));
+  const isOpen = 'additionalProperties' in copy || name === 'Error' || name === 'CauseError';
+  return copy['type'] === 'object' && 'properties' in copy && !isOpen ? { ...copy, additionalProperties: false } : copy;
+}

@@ -1,0 +1,117 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EventStreams } from '../../../src/platform/http/index.js';
+import { message, startService, type TestService, until } from '../../support/harness.js';
+import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { HeldReply, says } from '../../support/scripted-models.js';
+import { Talk } from '../../support/talk.js';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  service.models.reset();
+});
+
+function settled(talk: Talk, status: string): Promise<void> {
+  return until(async () => (await talk.storedRun())?.status === status, `the run is ${status}`);
+}
+
+/** Opens a stream, and leaves once the first text is there. */
+async function leaveStream(talk: Talk, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  for await (const { event } of talk.stream('Hi', more)) if (event.type === 'TEXT_MESSAGE_CONTENT') break;
+}
+
+/** Waits for a reply, and leaves once the model has been asked. */
+async function leaveWaiting(talk: Talk, held: HeldReply, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const leaving = new AbortController();
+  const options = { key: talk.key, body: message('Hi', more), signal: leaving.signal };
+  const waiting = service.fetch('POST', `${talk.path}/runs`, options).catch(() => undefined);
+  await held.asked;
+  leaving.abort();
+  await waiting;
+}
+
+describe('a caller who leaves', () => {
+  it.each([
+    ['a stream', (talk: Talk) => leaveStream(talk)],
+    ['a stream, said to continue,', (talk: Talk) => leaveStream(talk, { onDisconnect: 'continue' })],
+    ['the waiting route', (talk: Talk, held: HeldReply) => leaveWaiting(talk, held)],
+  ])('%s does not end the run: its reply is stored', async (_what, leave) => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half an'], [' answer']);
+    service.models.next(held.script);
+    await leave(talk, held);
+    expect(await talk.storedRun()).toMatchObject({ status: 'running' });
+    held.finish();
+    await settled(talk, 'completed');
+    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Half an answer']);
+  });
+
+  describe.each(PROVIDER_WIRES)('with onDisconnect cancel, on $provider,', ({ provider, model }) => {
+    it.each([
+      ['a stream', (talk: Talk) => leaveStream(talk, { onDisconnect: 'cancel' })],
+      ['the waiting route', (talk: Talk, held: HeldReply) => leaveWaiting(talk, held, { onDisconnect: 'cancel' })],
+    ])('%s cancels the run: the provider\'s socket is closed, the text so far kept', async (_what, leave) => {
+      const talk = await Talk.start(service, { provider: { type: provider, model } });
+      const held = new HeldReply(['Half an'], [' answer']);
+      service.models.next(held.script);
+      await leave(talk, held);
+      await (await held.asked).disconnected;
+      await settled(talk, 'cancelled');
+      expect((await talk.messages())[1]).toMatchObject({ content: 'Half an', status: 'incomplete' });
+      expect(await talk.trace()).toMatchObject({ status: 'cancelled', usage: { totalTokens: null } });
+      held.finish();
+      service.models.next(says('Back'));
+      expect(await talk.run('Again')).toMatchObject({ status: 200 });
+    });
+  });
+
+  it('after the end has cancelled nothing', async () => {
+    const talk = await Talk.start(service);
+    service.models.next(says('Hello'));
+    for await (const { event } of talk.stream('Hi', { onDisconnect: 'cancel' })) if (event.type === 'RUN_FINISHED') break;
+    expect(await talk.storedRun()).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('a reader that stops reading', () => {
+  /** Far more than the kernel's buffers take. */
+  const PARTS = 96;
+  const PART = 'x'.repeat(128 * 1024);
+
+  function openWithoutReading(talk: Talk): Socket {
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    const body = JSON.stringify(message('Hi'));
+    socket.write(
+      `POST ${talk.path}/runs/stream HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${talk.key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    socket.on('error', () => undefined);
+    socket.pause();
+    return socket;
+  }
+
+  it('is cut off while the run goes on; the whole reply is stored', async () => {
+    const talk = await Talk.start(service);
+    const streams = service.app.get(EventStreams);
+    let cut = false;
+    service.models.next(async (exchange, wire) => {
+      const frames = wire.text(Array.from({ length: PARTS }, () => PART));
+      for (const frame of frames.slice(0, -3)) await exchange.send(frame);
+      await until(() => streams.count === 0, 'the reader is cut off');
+      cut = (await talk.storedRun())?.status === 'running';
+      await exchange.sendAll(frames.slice(-3));
+    });
+    const socket = openWithoutReading(talk);
+    await settled(talk, 'completed');
+    socket.destroy();
+
+    expect(cut).toBe(true);
+    expect((await talk.messages())[1]?.content.length).toBe(PARTS * PART.length);
+  });
+});

@@ -1,0 +1,274 @@
+import { EventSchema } from '@ag-ui/core/schemas';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startService, type StreamedEvent, type TestService } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { answers, calls, type ModelScript, says } from '../../support/scripted-models.js';
+import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
+
+const TOOL_ROUNDS = 25;
+const REFUSED_ROUNDS = 3;
+const SAME_CALLS = 5;
+
+const clock = new ManualClock();
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ clock, extensions: scriptedTurns });
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  service.models.reset();
+});
+
+const weather = tool('weather', ({ city }) => output(`rain in ${String(city)}`));
+
+/** The last request, as the provider's wire has it. */
+function lastBody(): Readonly<Record<string, unknown>> {
+  return service.models.requests.at(-1)?.body ?? {};
+}
+
+function ofType(events: readonly StreamedEvent[], type: string): StreamedEvent['event'][] {
+  return events.map(({ event }) => event).filter((event) => event.type === type);
+}
+
+describe.each(PROVIDER_WIRES)('a tool on $provider', (wire) => {
+  const agent = { provider: { type: wire.provider, model: wire.model } };
+  const asksWeather = answers({
+    text: 'Let me look.',
+    opaque: 'sealed-state',
+    calls: [{ id: 'call-1', name: 'weather', input: { city: 'Oslo' } }],
+  });
+
+  it('shows its call and result between the texts of one message, as AG-UI has it', async () => {
+    const talk = await Talk.start(service, agent);
+    during(talk.threadId, { tools: [weather] });
+    service.models.next(asksWeather, says('It ', 'rains.'));
+
+    const events = await talk.streamed('Weather?');
+
+    expect(typesOf(events)).toEqual([
+      'RUN_STARTED',
+      ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'],
+      ...['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END', 'TOOL_CALL_RESULT'],
+      ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'],
+      'RUN_FINISHED',
+    ]);
+    for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
+    const [stored] = (await talk.messages()).slice(1);
+    expect(ofType(events, 'TEXT_MESSAGE_START').map(({ messageId }) => messageId)).toEqual([stored?.id, stored?.id]);
+    expect(ofType(events, 'TOOL_CALL_START')).toMatchObject([
+      { toolCallId: 'call-1', toolCallName: 'weather', parentMessageId: stored?.id },
+    ]);
+    const written = ofType(events, 'TOOL_CALL_ARGS').map(({ delta }) => String(delta)).join('');
+    expect(JSON.parse(written)).toEqual({ city: 'Oslo' });
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 'call-1', content: 'rain in Oslo', role: 'tool' }]);
+    expect(stored).toMatchObject({
+      content: textOf(events),
+      status: 'completed',
+      toolCalls: [{ id: 'call-1', name: 'weather', input: { city: 'Oslo' }, output: 'rain in Oslo', status: 'completed' }],
+    });
+    expect(textOf(events)).toBe('Let me look.\n\nIt rains.');
+    expect(endOf(events)).toMatchObject({ result: { message: stored } });
+  });
+
+  it("gives the model its result, with the provider's sealed state, and in later turns without that state", async () => {
+    const talk = await Talk.start(service, agent);
+    during(talk.threadId, { tools: [weather] });
+    service.models.next(asksWeather, says('It rains.'), says('Still.'));
+
+    await talk.run('Weather?');
+    expect(wire.toolResults(lastBody())).toEqual([{ id: 'call-1', output: 'rain in Oslo', isError: false }]);
+    expect(JSON.stringify(lastBody())).toContain('sealed-state');
+
+    await talk.run('And now?');
+    expect(wire.toolResults(lastBody())).toEqual([{ id: 'call-1', output: 'rain in Oslo', isError: false }]);
+    expect(JSON.stringify(lastBody())).not.toContain('sealed-state');
+    expect(JSON.stringify(lastBody())).toContain('Let me look.');
+  });
+
+  it('that fails, throws or does not exist becomes an error that the model reads; the run goes on', async () => {
+    const talk = await Talk.start(service, agent);
+    during(talk.threadId, {
+      tools: [
+        tool('failing', () => Promise.resolve({ output: 'no such city', isError: true })),
+        tool('throwing', () => Promise.reject(new Error('secret-canary'))),
+      ],
+    });
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'a', name: 'failing' },
+          { id: 'b', name: 'throwing' },
+          { id: 'c', name: 'invented' },
+        ],
+      }),
+      says('Sorry.'),
+    );
+
+    const events = await talk.streamed('Go');
+
+    expect(endOf(events)).toMatchObject({ outcome: { type: 'success' } });
+    expect(wire.toolResults(lastBody())).toEqual([
+      { id: 'a', output: 'no such city', isError: true },
+      { id: 'b', output: expect.stringContaining('failed'), isError: true },
+      { id: 'c', output: expect.stringContaining('failing, throwing'), isError: true },
+    ]);
+    const [, stored] = await talk.messages();
+    expect(stored?.toolCalls?.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
+    const { body: trace } = await service.http('GET', `/v1/agents/${talk.agentId}/messages/${stored?.id ?? ''}/trace`, { key: talk.key });
+    expect(JSON.stringify([events, stored, lastBody(), trace])).not.toContain('secret-canary');
+  });
+
+  it('runs side by side with the others of its round', async () => {
+    const talk = await Talk.start(service, agent);
+    const started = new Map<string, () => void>();
+    const meet = (name: string, other: string) => {
+      const mine = new Promise<void>((resolve) => started.set(name, resolve));
+      return { mine, tool: tool(name, async () => {
+        started.get(other)?.();
+        await mine;
+        return output(`${name} met ${other}`);
+      }) };
+    };
+    during(talk.threadId, { tools: [meet('left', 'right').tool, meet('right', 'left').tool] });
+    service.models.next(answers({ calls: [{ id: 'l', name: 'left' }, { id: 'r', name: 'right' }] }), says('Done'));
+
+    expect(await talk.run('Go')).toMatchObject({ status: 200 });
+
+    expect(wire.toolResults(lastBody()).map(({ output: text }) => text)).toEqual(['left met right', 'right met left']);
+  });
+
+  const unfinished: readonly [string, readonly string[], string][] = [
+    ['was cut off with the connection', wire.halfToolCall, 'RUN_ERROR'],
+    ['was cut off by the token limit', wire.cutOffToolCall, 'RUN_FINISHED'],
+    ['cannot be read', wire.unreadableToolCall, 'RUN_ERROR'],
+  ];
+
+  it.each(unfinished)('is not run by a call that %s', async (_what, frames, end) => {
+    const talk = await Talk.start(service, agent);
+    let ran = false;
+    during(talk.threadId, { tools: [tool('look_up', () => { ran = true; return output('x'); })] });
+    const cut: ModelScript = (exchange) => exchange.sendAll(frames);
+    service.models.next(cut, says('Back'));
+
+    const events = await talk.streamed('Go');
+
+    expect(endOf(events).type).toBe(end);
+    expect(ran).toBe(false);
+    const open = new Set<unknown>();
+    for (const { event } of events) {
+      expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
+      if (event.type === 'TOOL_CALL_START') open.add(event['toolCallId']);
+      if (event.type === 'TOOL_CALL_END') open.delete(event['toolCallId']);
+    }
+    expect([...open]).toEqual([]);
+    expect(await talk.run('Again')).toMatchObject({ status: 200 });
+    expect(wire.toolResults(lastBody())).toEqual([]);
+  });
+});
+
+describe('the calls of a turn', () => {
+  it('are hidden from the person chatting where toolProgress is off; the tools run all the same', async () => {
+    const talk = await Talk.start(service, { toolProgress: { enabled: false } });
+    during(talk.threadId, { tools: [weather] });
+    service.models.next(calls('weather', { city: 'Oslo' }), says('It rains.'));
+
+    const events = await talk.streamed('Weather?');
+
+    expect(typesOf(events).filter((type) => type.startsWith('TOOL_CALL'))).toEqual([]);
+    expect(textOf(events)).toBe('It rains.');
+    const messages = await talk.messages();
+    for (const stored of [...messages, endOf(events)['result']]) expect(stored).not.toHaveProperty('toolCalls');
+    expect(JSON.stringify(lastBody())).toContain('rain in Oslo');
+  });
+
+  it('are stored as running before the first one starts', async () => {
+    const talk = await Talk.start(service);
+    let seen: unknown;
+    during(talk.threadId, {
+      tools: [tool('look', async () => {
+        seen = await talk.messages();
+        return output('seen');
+      })],
+    });
+    service.models.next(answers({ text: 'Wait.', calls: [{ id: 'c', name: 'look' }] }), says('Done'));
+    await talk.run('Go');
+    expect(seen).toMatchObject([
+      { role: 'user', content: 'Go' },
+      { role: 'assistant', content: 'Wait.', status: 'incomplete', toolCalls: [{ id: 'c', status: 'running' }] },
+    ]);
+    expect((await talk.messages())[1]).toMatchObject({ content: 'Wait.\n\nDone', status: 'completed' });
+  });
+
+  it('end as unknown when the run times out under them, and the model reads that in the next turn', async () => {
+    const talk = await Talk.start(service, { timeoutMinutes: 1 });
+    let signal: AbortSignal | undefined;
+    let begun = (): void => undefined;
+    const running = new Promise<void>((resolve) => (begun = resolve));
+    during(talk.threadId, {
+      tools: [weather, tool('slow', (_input, given) => {
+        signal = given;
+        begun();
+        return new Promise(() => undefined);
+      })],
+    });
+    const asked = [{ id: 'quick', name: 'weather', input: { city: 'Oslo' } }, { id: 'slow', name: 'slow' }];
+    service.models.next(answers({ text: 'Wait.', calls: asked }));
+    const streaming = talk.streamed('Go');
+    await running;
+    await clock.advance(60_000);
+
+    expect(endOf(await streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'run_timeout' });
+    expect(signal?.aborted).toBe(true);
+    expect((await talk.messages())[1]).toMatchObject({
+      content: 'Wait.',
+      status: 'incomplete',
+      toolCalls: [{ id: 'quick', status: 'completed' }, { id: 'slow', status: 'unknown' }],
+    });
+    service.models.next(says('Back'));
+    expect(await talk.run('Again')).toMatchObject({ status: 200 });
+    const results = PROVIDER_WIRES[0]?.toolResults(lastBody());
+    expect(results).toEqual(expect.arrayContaining([
+      { id: 'quick', output: 'rain in Oslo', isError: false },
+      { id: 'slow', output: expect.stringContaining('unknown'), isError: true },
+    ]));
+  });
+
+  it(`run in at most ${TOOL_ROUNDS} rounds; then they are refused, and a model that goes on is taken at its word`, async () => {
+    const talk = await Talk.start(service);
+    let ran = 0;
+    during(talk.threadId, { tools: [tool('again', () => output(String((ran += 1))))] });
+    let asked = 0;
+    service.models.always((exchange, wire) => {
+      asked += 1;
+      return exchange.sendAll(wire.answer({ text: `Round ${asked}.`, calls: [{ id: `c${asked}`, name: 'again', input: { asked } }] }));
+    });
+
+    const events = await talk.streamed('Go');
+
+    expect(endOf(events)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+    expect(ran).toBe(TOOL_ROUNDS);
+    expect(asked).toBe(TOOL_ROUNDS + REFUSED_ROUNDS);
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toHaveLength(asked);
+    const [, stored] = await talk.messages();
+    expect(stored?.toolCalls?.slice(TOOL_ROUNDS)).toEqual(
+      Array.from({ length: REFUSED_ROUNDS }, () => expect.objectContaining({ status: 'failed', output: expect.stringContaining('not called') })),
+    );
+  });
+
+  it('are refused when the same one is asked for over and over', async () => {
+    const talk = await Talk.start(service);
+    let ran = 0;
+    during(talk.threadId, { tools: [tool('again', () => output(String((ran += 1))))] });
+    const ask = (index: number) => answers({ calls: [{ id: `c${index}`, name: 'again', input: { same: true } }] });
+    service.models.next(...Array.from({ length: SAME_CALLS + 1 }, (_, index) => ask(index)), says('Done'));
+    expect(await talk.run('Go')).toMatchObject({ status: 200, body: { message: { content: 'Done' } } });
+    expect(ran).toBe(SAME_CALLS);
+    expect((await talk.messages())[1]?.toolCalls?.map(({ status }) => status)).toEqual([
+      ...Array<string>(SAME_CALLS).fill('completed'),
+      'denied',
+    ]);
+  });
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startService, type TestService } from '../../support/harness.js';
+import { statementsOf } from '../../support/statements.js';
+import { about, Sections } from './support.js';
+
+let service: TestService;
+let agent: Sections;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(() => service.close());
+
+beforeEach(async () => {
+  agent = await Sections.start(service);
+});
+
+function times<Result>(count: number, make: (index: number) => Result): Result[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+describe('what reading sections costs', () => {
+  it('is two statements, of however many sections', async () => {
+    await agent.filled(...times(100, (n) => `section ${n}`));
+    expect(await statementsOf(service.database, () => agent.get())).toHaveLength(2);
+  });
+});
+
+describe('what a PUT of 100 sections costs', () => {
+  const names = times(100, (n) => `section ${n}`);
+
+  /** Which row versions are stored: one that is written again, even with what it said, is another. */
+  async function rows(): Promise<string[]> {
+    const found = await service.database.query(
+      'select id, xmin::text, ctid::text from sections where agent_id = $1 order by position',
+      [agent.agentId],
+    );
+    return found.map((row) => JSON.stringify(row));
+  }
+
+  it('is two statements when nothing changes, also right after a change', async () => {
+    await agent.filled(...names);
+    for (const _ of times(2, () => 0)) {
+      const statements = await statementsOf(service.database, () => agent.filled(...names));
+      expect(statements).toHaveLength(2);
+    }
+  });
+
+  it('does not grow with the number of sections that change', async () => {
+    const cost = async (count: number): Promise<number> => {
+      const target = await Sections.start(service);
+      await target.put([{ name: 'gone', content: 'x' }, ...names.slice(0, count).map(about)]);
+      const added = times(count, (n) => about(`new ${n}`));
+      const changed = names.slice(0, count).map((name) => ({ name, content: 'Else.' }));
+      const statements = await statementsOf(service.database, () => target.put([...added, ...changed]));
+      expect(await target.list()).toHaveLength(2 * count);
+      return statements.length;
+    };
+    expect(await cost(50)).toBe(await cost(1));
+  });
+
+  it('rewrites no row when nothing changes, nor does such a PATCH', async () => {
+    const [first] = await agent.filled(...names);
+    const before = await rows();
+    await agent.filled(...names);
+    await agent.patch(first?.id ?? '', about(first?.name ?? ''));
+    expect(await rows()).toEqual(before);
+  });
+
+  it('rewrites only the rows that change', async () => {
+    await agent.filled(...names);
+    const before = await rows();
+    await agent.put(names.map((name, n) => (n === 50 ? { name, content: 'Else.' } : about(name))));
+    const after = await rows();
+    expect(before.filter((row) => !after.includes(row))).toHaveLength(1);
+  });
+});

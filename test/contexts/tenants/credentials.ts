@@ -1,0 +1,63 @@
+import { CAPABILITIES, type Capability } from '../../../src/access/index.js';
+import type { TestService } from '../../support/harness.js';
+import type { SkippingClock, World } from './world.js';
+
+/** Credentials that nobody may come in with, by what is wrong with them. */
+export interface Refused {
+  readonly kind: string;
+  /** Undefined sends none. */
+  readonly key: string | undefined;
+  readonly code: string;
+}
+
+/** Keys of one organization that open less than everything. */
+export interface LimitedKeys {
+  /** Every capability but this one. */
+  readonly lacking: Readonly<Record<Capability, string>>;
+  /** Every capability, for the second agent alone. */
+  readonly excluding: string;
+  /** For the second agent alone, and without the capability. */
+  readonly excludingAndLacking: Readonly<Record<Capability, string>>;
+}
+
+/** One of every kind that is answered 401. A kind of credential that the service learns goes in here. */
+export async function refusedCredentials(service: TestService, clock: SkippingClock, world: World): Promise<Refused[]> {
+  const { organization, key } = world;
+  const revoked = await organization.keyWith(CAPABILITIES);
+  const works = async (candidate: string): Promise<void> => {
+    const { status } = await service.http('GET', '/v1/assistants', { key: candidate });
+    if (status !== 200) throw new Error(`A key that should have worked once was answered ${status}`);
+  };
+  await works(revoked.key);
+  await service.cli('key', 'revoke', revoked.id);
+  const expiresAt = new Date(clock.now().getTime() + 60_000).toISOString();
+  const body = { name: 'short', capabilities: CAPABILITIES, expiresAt };
+  const expiring = await service.http<{ key: string }>('POST', '/v1/api-keys', { key, body });
+  await works(expiring.body.key);
+  clock.skip(60_000);
+  const code = 'api_key_invalid';
+  return [
+    { kind: 'none', key: undefined, code: 'api_key_missing' },
+    { kind: 'malformed', key: 'ak_nonsense', code },
+    { kind: 'with a wrong checksum', key: `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, code },
+    { kind: 'revoked', key: revoked.key, code },
+    { kind: 'expired', key: expiring.body.key, code },
+  ];
+}
+
+export async function limitedKeys({ organization, otherAgentId }: World): Promise<LimitedKeys> {
+  const without = async (missing: Capability, agents?: readonly string[]): Promise<[Capability, string]> => {
+    const rest = CAPABILITIES.filter((capability) => capability !== missing);
+    return [missing, (await organization.keyWith(rest, agents)).key];
+  };
+  const each = async (agents?: readonly string[]): Promise<Record<Capability, string>> =>
+    Object.fromEntries(await Promise.all(CAPABILITIES.map((missing) => without(missing, agents)))) as Record<
+      Capability,
+      string
+    >;
+  return {
+    lacking: await each(),
+    excluding: (await organization.keyWith(CAPABILITIES, [otherAgentId])).key,
+    excludingAndLacking: await each([otherAgentId]),
+  };
+}

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type AccessDeclaration, resourcesOf } from '../../../src/access/http/access.decorator.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { RateLimiter } from '../../../src/platform/limits/index.js';
+import type { TestService } from '../../support/harness.js';
+import { DocumentedSchemas, type OpenApi } from '../api/documented-schemas.js';
+import { type LimitedKeys, limitedKeys, type Refused, refusedCredentials } from './credentials.js';
+import { type RegisteredRoute, RouteRecorder } from './registered-routes.js';
+import { comparable, idsIn, send, Visitor, type WireAnswer } from './requests.js';
+import { ROUTE_TABLE, routeCase, type RouteRequest } from './route-table.js';
+import { storedRows } from './stored-rows.js';
+import { createWorld, ID_NAMES, type Ids, type SkippingClock, startTenants, type World } from './world.js';
+
+/** What is no id, and yet means something to the organization it was given to alone. */
+const NAMES = ['idempotencyKey', 'cursor', 'fileSignature'] as const satisfies readonly (keyof World)[];
+
+const recorder = new RouteRecorder();
+let service: TestService;
+let clock: SkippingClock;
+/** Whose credentials and whose things are tried. */
+let mine: World;
+let victim: World;
+let refused: Refused[];
+let limited: LimitedKeys;
+let rowsOfVictim: Awaited<ReturnType<typeof storedRows>>;
+let visitor: Visitor;
+const refusals = new Map<string, { readonly route: string; readonly answer: WireAnswer }>();
+
+beforeAll(async () => {
+  ({ service, clock } = await startTenants({ extensions: { imports: [recorder.module] } }));
+  visitor = new Visitor(service, clock);
+  mine = await createWorld(service);
+  victim = await createWorld(service);
+  refused = await refusedCredentials(service, clock, mine);
+  limited = await limitedKeys(mine);
+  rowsOfVictim = await storedRows(service.database, victim.organization.id);
+}, 60_000);
+beforeEach(() => {
+  service.models.upstream.requests.length = 0;
+});
+afterAll(() => service.close());
+
+const routes = Object.keys(ROUTE_TABLE);
+
+function registered(name: string): RegisteredRoute {
+  const route = recorder.routes.find((candidate) => candidate.name === name);
+  if (!route) throw new Error(`ROUTE_TABLE has '${name}', which no controller serves`);
+  return route;
+}
+
+/** The declaration of a route; undefined where it is public. */
+const declarationOf = (name: string): AccessDeclaration | undefined => registered(name).declaration;
+
+/** Asks, and keeps one refusal of each status for the comparison with the document. */
+async function ask(route: string, request: RouteRequest, key: string | undefined): Promise<WireAnswer> {
+  const answer = await visitor.ask(route, request, key);
+  if (answer.status >= 400) refusals.set(`${route} ${answer.status}`, { route, answer });
+  return answer;
+}
+
+/** What its owner has just used is in memory, where a look-up that forgets whose it is finds it. */
+async function warmCachesOf(world: World): Promise<void> {
+  const { agentId, threadId } = world;
+  const hot = ['GET /v1/threads/:threadId/messages', 'GET /v1/agents/:agentId/sections', 'GET /v1/agents/:agentId'];
+  for (const route of hot) {
+    const { status } = await send(service, route, { params: { agentId, threadId } }, world.key);
+    expect(status).toBe(200);
+  }
+}
+
+/** Compares with the last look, so that a route that touches something fails alone. */
+async function expectVictimUntouched(): Promise<void> {
+  const before = rowsOfVictim;
+  rowsOfVictim = await storedRows(service.database, victim.organization.id);
+  expect(rowsOfVictim).toEqual(before);
+}
+
+function absentIds(): Ids {
+  return Object.fromEntries(ID_NAMES.map((name) => [name, newId()])) as unknown as Ids;
+}
+
+/** The request with a body that says no more than which resources it is about: its schema refuses it. */
+function withInvalidBody(name: string, request: RouteRequest): RouteRequest {
+  const fields = resourcesOf(declarationOf(name) ?? { scope: 'none' }).flatMap(({ in: place, field, otherwise }) =>
+    place === 'body' ? [field, ...(otherwise === undefined ? [] : [otherwise])] : [],
+  );
+  const kept = <Value>(all: Readonly<Record<string, Value>>): Record<string, Value> =>
+    Object.fromEntries(Object.entries(all).filter(([field]) => fields.includes(field)));
+  if (request.form !== undefined) return { ...request, form: kept(request.form) };
+  return request.body === undefined ? request : { ...request, body: { ...kept(request.body), nonsense: true } };
+}
+
+function expectError(answer: WireAnswer, status: number, code?: string): void {
+  const body = JSON.parse(answer.text) as Readonly<Record<string, unknown>>;
+  expect({ status: answer.status, code: body['code'] }).toEqual({ status, code });
+  expect(body).toMatchObject({ statusCode: status, error: expect.any(String), message: expect.stringMatching(/\w/) });
+}
+
+/** Nothing that is the victim's, except ids that the request itself named. */
+function expectNothingOf(world: World, request: RouteRequest, text: string): void {
+  const named = idsIn(request);
+  const secrets = [...ID_NAMES, 'otherAgentId' as const].map((name) => world[name]).filter((id) => !named.has(id));
+  for (const secret of [
+    world.canary,
+    world.organization.id,
+    world.key,
+    world.cursor,
+    world.fileSignature,
+    ...secrets,
+  ]) {
+    expect(text).not.toContain(secret);
+  }
+}
+
+describe('the table of routes', () => {
+  it('knows every route that the router has, and no other', () => {
+    for (const { name } of recorder.routes) routeCase(name);
+    expect(recorder.routes.map(({ name }) => name).sort()).toEqual([...routes].sort());
+  });
+
+  it('says what to add for a route that it does not know', () => {
+    expect(() => routeCase('GET /v1/unicorns')).toThrow(
+      /'GET \/v1\/unicorns'.*each id that stands in its path, query or body/,
+    );
+  });
+
+  it('stands for HEAD too, which is every GET without a body', () => {
+    expect(recorder.heads.length).toBeGreaterThan(0);
+    for (const { path, declaration } of recorder.heads) expect(declarationOf(`GET ${path}`)).toEqual(declaration);
+  });
+
+  it('has valid requests: the tests below would else compare one refusal with another', async () => {
+    const control = await send(service, 'GET /v1/agents/:agentId', { params: { agentId: mine.agentId } }, mine.key);
+    expect(control.text).toContain(mine.canary);
+    expect(() => {
+      expectNothingOf(mine, {}, control.text);
+    }).toThrow();
+  });
+});
+
+describe.each(routes)('%s', (name) => {
+  const { requests } = ROUTE_TABLE[name] ?? routeCase(name);
+
+  it('refuses every credential that is none, before it reads the body', async () => {
+    const before = await storedRows(service.database);
+    for (const { key, code } of refused) {
+      for (const request of requests.map((make) => make(mine))) {
+        const valid = await ask(name, request, key);
+        if (!declarationOf(name)) {
+          expect(valid.status).toBe(routeCase(name).status);
+          continue;
+        }
+        expectError(valid, 401, code);
+        expect(Object.keys(JSON.parse(valid.text) as object)).toEqual(['statusCode', 'code', 'error', 'message']);
+        if (request.body !== undefined) {
+          expectError(await ask(name, { ...request, headers: {}, unreadable: '{' }, key), 401, code);
+        }
+      }
+    }
+    expect(await storedRows(service.database)).toEqual(before);
+  });
+
+  it('judges in the promised order: body unreadable, capability, level, resource, allowlist, schema', async () => {
+    const declaration = declarationOf(name);
+    if (!declaration) return;
+    const before = await storedRows(service.database);
+    const { scope, level } = declaration;
+    const names = resourcesOf(declaration).length > 0;
+    for (const make of requests) {
+      const present = withInvalidBody(name, make(mine));
+      const absent = withInvalidBody(name, make({ ...mine, ...absentIds() }));
+      if (scope !== 'none') {
+        const { [scope]: key } = limited.excludingAndLacking;
+        if (present.body !== undefined) {
+          expectError(await ask(name, { ...present, unreadable: '{' }, key), 400, 'FST_ERR_VALIDATION');
+        }
+        expectError(await ask(name, absent, key), 403, 'forbidden_by_key_role');
+        expectError(await ask(name, make(mine), limited.lacking[scope]), 403, 'forbidden_by_key_role');
+      }
+      if (level === 'organization') {
+        expectError(await ask(name, absent, limited.excluding), 403, 'forbidden_org_endpoint_for_scoped_key');
+      } else if (names) {
+        expect((await ask(name, absent, limited.excluding)).status).toBe(404);
+        expectError(await ask(name, present, limited.excluding), 403, 'forbidden_by_agent_allowlist');
+      }
+      if (present.body !== undefined) {
+        expectError(await ask(name, present, mine.key), 400, 'FST_ERR_VALIDATION');
+      }
+    }
+    expect(await storedRows(service.database)).toEqual(before);
+  });
+
+  it('shows a key with an allowlist nothing of the other agents', async () => {
+    const declaration = declarationOf(name);
+    if (!declaration || declaration.level === 'organization' || resourcesOf(declaration).length > 0) return;
+    for (const make of requests) {
+      const request = make(mine);
+      const answer = await ask(name, request, limited.excluding);
+      expect([200, 403]).toContain(answer.status);
+      expectNothingOf({ ...mine, otherAgentId: newId(), cursor: newId() }, request, answer.text);
+    }
+  });
+
+  it('answers ids of another organization exactly as ids that nobody has, and touches nothing of it', async () => {
+    await warmCachesOf(victim);
+    for (const make of requests) {
+      const plain = JSON.stringify(make(mine));
+      const absent = absentIds();
+      const tries = [...ID_NAMES.map((id) => [id]), ID_NAMES]
+        .map((ids) => ({
+          foreign: make({ ...mine, ...pick(victim, ids) }),
+          invented: make({ ...mine, ...pick(absent, ids) }),
+        }))
+        .filter(({ foreign }) => JSON.stringify(foreign) !== plain);
+      for (const { foreign, invented } of tries) {
+        const [theirs, nobodys] = [await ask(name, foreign, mine.key), await ask(name, invented, mine.key)];
+        expect(comparable(theirs)).toEqual(comparable(nobodys));
+        expectNothingOf(victim, foreign, theirs.text + JSON.stringify([...theirs.headers]));
+      }
+    }
+    expectNothingOf(victim, {}, JSON.stringify(service.models.requests));
+    await expectVictimUntouched();
+  });
+
+  it('gives names of another organization away as little', async () => {
+    for (const make of requests) {
+      for (const names of NAMES) {
+        const request = make({ ...mine, [names]: victim[names] });
+        if (JSON.stringify(request) === JSON.stringify(make(mine))) continue;
+        const { status, text } = await ask(name, request, mine.key);
+        // Two organizations may well choose the same.
+        if (names === 'idempotencyKey') expect(status).toBe(routeCase(name).status);
+        expectNothingOf({ ...victim, [names]: newId() }, request, text.replaceAll(victim.idempotencyKey, ''));
+      }
+    }
+    await expectVictimUntouched();
+  });
+});
+
+describe('a budget that is used up', () => {
+  const spend = async (bucket: string, limit: number): Promise<void> => {
+    for (let hits = 0; hits < limit; hits += 1) {
+      await service.app
+        .get(RateLimiter)
+        .hit({ bucket, limit, windowSeconds: 60, perProcess: bucket.startsWith('traces') });
+    }
+  };
+
+  it('is told before anything about capability, resource and schema, and after an unreadable body', async () => {
+    const organization = await service.organization();
+    const { key } = await organization.keyWith(['manageApiKeys'], [newId()]);
+    await spend(`chat:${organization.id}:none`, 600);
+    await spend(`traces:${organization.id}`, 30);
+    const budgeted = recorder.routes.filter(({ declaration }) => declaration?.rateLimit !== undefined);
+    expect(budgeted.length).toBeGreaterThan(5);
+    for (const { name, declaration } of budgeted) {
+      for (const make of routeCase(name).requests) {
+        const request = withInvalidBody(name, make({ ...mine, ...absentIds() }));
+        expectError(
+          await send(service, name, request, key),
+          429,
+          declaration?.rateLimit === 'chat' ? 'rate_limited' : undefined,
+        );
+        if (request.body === undefined) continue;
+        expectError(await send(service, name, { ...request, unreadable: '{' }, key), 400, 'FST_ERR_VALIDATION');
+      }
+    }
+  });
+});
+
+describe('every refusal', () => {
+  it('is as the document has it', async () => {
+    const schemas = new DocumentedSchemas((await service.http<OpenApi>('GET', '/v1/openapi.json')).body);
+    expect(refusals.size).toBeGreaterThan(routes.length);
+    const wrong = [...refusals.values()]
+      .filter(({ route }) => schemas.operation(route) !== undefined)
+      .map(({ route, answer: { status, headers, text } }) => ({
+        route,
+        text,
+        complaint: schemas.wrongAnswer(route, status, headers.get('content-type'), text),
+      }));
+    expect(wrong.filter(({ complaint }) => complaint !== undefined)).toEqual([]);
+  });
+});
+
+function pick(from: Ids, names: readonly (keyof Ids)[]): Partial<Ids> {
+  return Object.fromEntries(names.map((name) => [name, from[name]]));
+}

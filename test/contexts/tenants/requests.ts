@@ -1,0 +1,106 @@
+import type { TestService } from '../../support/harness.js';
+import type { RouteRequest } from './route-table.js';
+import type { SkippingClock } from './world.js';
+
+/** Longer than any window of a limit. */
+const WINDOW_MS = 61_000;
+/** Well below how many credentials of one address may fail in a window. */
+const MOST_FAILURES = 50;
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+/** Asks, and lets a window end before a limit would answer in the route's place. */
+export class Visitor {
+  private failures = 0;
+
+  constructor(
+    private readonly service: TestService,
+    private readonly clock: SkippingClock,
+  ) {}
+
+  async ask(route: string, request: RouteRequest, key: string | undefined): Promise<WireAnswer> {
+    return this.seen(await send(this.service, route, request, key));
+  }
+
+  /** Takes note of an answer that came another way. */
+  seen(answer: WireAnswer): WireAnswer {
+    this.failures += answer.status === 401 ? 1 : 0;
+    if (this.failures >= MOST_FAILURES || Number(answer.headers.get('ratelimit-remaining') ?? Infinity) < 2) {
+      this.clock.skip(WINDOW_MS);
+      this.failures = 0;
+    }
+    return answer;
+  }
+}
+
+/** Sends the request of a route and reads the answer to its end, a stream's too. */
+export async function send(
+  service: TestService,
+  route: string,
+  request: RouteRequest,
+  key?: string,
+): Promise<WireAnswer> {
+  const [method = '', pattern = ''] = route.split(' ');
+  const response = await fetch(`${service.baseUrl}${pathOf(pattern, request)}`, {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...request.headers,
+    },
+    ...bodyOf(request),
+  });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+export function pathOf(pattern: string, { params = {}, query }: RouteRequest): string {
+  const path = pattern.replace(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''));
+  return query === undefined ? path : `${path}?${new URLSearchParams(query).toString()}`;
+}
+
+function bodyOf({ body, form, unreadable }: RouteRequest): { body?: string | FormData } {
+  if (unreadable !== undefined) return { body: unreadable };
+  if (body !== undefined) return { body: JSON.stringify(body) };
+  if (form === undefined) return {};
+  const data = new FormData();
+  for (const [name, value] of Object.entries(form)) data.set(name, value);
+  return { body: data };
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+const TIMESTAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
+const SECONDS = /"(created|timestamp)":\d+/g;
+/** What differs from answer to answer by its nature. */
+const OWN_HEADERS = new Set(['date', 'x-request-id', 'ratelimit-remaining', 'ratelimit-reset', 'content-length']);
+
+/** An answer without what is new in every answer: ids by their order of appearance, no times, no request id. */
+export function comparable({ status, text, headers }: WireAnswer): object {
+  const seen = new Map<string, string>();
+  const name = (id: string): string => {
+    const known = seen.get(id.toLowerCase()) ?? `<id ${seen.size + 1}>`;
+    seen.set(id.toLowerCase(), known);
+    return known;
+  };
+  return {
+    status,
+    body: text.replace(UUID, name).replace(TIMESTAMP, '<time>').replace(SECONDS, '"$1":0'),
+    headers: Object.fromEntries(
+      [...headers]
+        .filter(([header]) => !OWN_HEADERS.has(header))
+        .map(([header, value]) => [header, value.replace(UUID, name)]),
+    ),
+  };
+}
+
+/** The ids that a request names, wherever they stand. */
+export function idsIn(request: RouteRequest): ReadonlySet<string> {
+  return new Set(
+    JSON.stringify(request)
+      .match(UUID)
+      ?.map((id) => id.toLowerCase()) ?? [],
+  );
+}

@@ -1,0 +1,275 @@
+import { questionOf, type World } from './world.js';
+
+/** What one request carries; the route's name has its method and path. */
+export interface RouteRequest {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Sent as `multipart/form-data` in place of `body`; a `File` is a file. */
+  readonly form?: Readonly<Record<string, string | File>>;
+  /** Sent in place of the body, as it is, as `application/json`. */
+  readonly unreadable?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type RequestOf = (world: World) => RouteRequest;
+
+export interface RouteCase {
+  /**
+   * Valid requests, made of what an organization has: every place where an id can stand holds one in at
+   * least one of them. With ids of another organization they must be answered as with ids that nobody has.
+   */
+  readonly requests: readonly [RequestOf, ...RequestOf[]];
+  /** What a valid request is answered. */
+  readonly status: number;
+  /** A valid request leaves the world without something that other routes need. */
+  readonly spoils?: true;
+  /** Fields that the route does not know are ignored. */
+  readonly openBody?: true;
+}
+
+const agent: RequestOf = ({ agentId }) => ({ params: { agentId } });
+const thread: RequestOf = ({ threadId }) => ({ params: { threadId } });
+const run: RequestOf = ({ threadId, runId }) => ({ params: { threadId, runId } });
+const section: RequestOf = ({ agentId, sectionId }) => ({ params: { agentId, sectionId } });
+const nothing: RequestOf = () => ({});
+
+const message = { role: 'user', content: 'Hello' };
+const say: RequestOf = ({ threadId }) => ({
+  params: { threadId },
+  body: { message, config: { userContext: { plan: 'free' } }, onDisconnect: 'cancel' },
+});
+/** Under a name that the organization has used for this very request, and another one perhaps for another. */
+const repeat: RequestOf = ({ threadId, idempotencyKey, canary }) => ({
+  params: { threadId },
+  body: questionOf(canary),
+  headers: { 'idempotency-key': idempotencyKey },
+});
+const runInput = (threadId: string): Readonly<Record<string, unknown>> => ({
+  threadId,
+  runId: 'run-of-the-client',
+  messages: [{ id: 'm', role: 'user', content: 'Hello' }],
+  tools: [],
+  context: [],
+  state: {},
+  forwardedProps: {},
+});
+
+/** Every route of the service. One that is not here fails the build, and so does one that is only here. */
+export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
+  'GET /health/live': { requests: [nothing], status: 200 },
+  'GET /health/ready': { requests: [nothing], status: 200 },
+  'GET /v1/openapi.json': { requests: [nothing], status: 200 },
+  'GET /docs': { requests: [nothing], status: 200 },
+  'GET /docs/assets/:name': { requests: [() => ({ params: { name: 'page.css' } })], status: 200 },
+
+  'GET /v1/api-keys': { requests: [nothing], status: 200 },
+  'POST /v1/api-keys': {
+    requests: [
+      ({ agentId, otherAgentId }) => ({
+        body: {
+          name: 'CI',
+          capabilities: ['chat'],
+          agentIds: [otherAgentId, agentId],
+          expiresAt: '2999-01-01T00:00:00Z',
+        },
+      }),
+    ],
+    status: 201,
+  },
+  'DELETE /v1/api-keys/:id': { requests: [({ keyId }) => ({ params: { id: keyId } })], status: 204, spoils: true },
+
+  'GET /v1/ai-gateway': { requests: [nothing], status: 200 },
+  'PUT /v1/ai-gateway': {
+    requests: [() => ({ body: { enabled: true, edgeAccountId: 'a', gatewayName: 'b', edgeApiToken: 'c' } })],
+    status: 200,
+  },
+  'DELETE /v1/ai-gateway': { requests: [nothing], status: 200, spoils: true },
+
+  'GET /v1/assistants': { requests: [nothing, () => ({ query: { name: 'canary' } })], status: 200 },
+  'GET /v1/agents': {
+    requests: [({ agentId, otherAgentId }) => ({ query: { ids: `${otherAgentId},${agentId}` } })],
+    status: 200,
+  },
+  'POST /v1/agents': {
+    requests: [
+      () => ({
+        body: {
+          name: 'New',
+          systemPrompt: 'Be kind.',
+          provider: { type: 'anthropic', thinking: { type: 'enabled', effort: 'high' }, temperature: null },
+          tools: { requireApprovalBeforeToolCalls: true, integrations: ['webSearch'] },
+          longTermMemory: { enabled: false },
+          toolProgress: { enabled: true },
+          knowledgeSearch: { maxResults: 3, scoreThreshold: 0.2, semanticWeight: 0.5 },
+          aiGateway: { enabled: true, edgeAccountId: 'a', gatewayName: 'b', edgeApiToken: 'c' },
+          timeoutMinutes: 3,
+        },
+      }),
+    ],
+    status: 201,
+  },
+  'GET /v1/agents/:agentId': { requests: [agent], status: 200 },
+  'PATCH /v1/agents/:agentId': {
+    requests: [
+      ({ agentId }) => ({
+        params: { agentId },
+        body: {
+          systemPrompt: 'Be brief.',
+          provider: { type: 'anthropic', thinking: { type: 'disabled' }, webSearch: false, temperature: 0.5 },
+          tools: { requireApprovalForResourceChanges: true },
+          longTermMemory: { enabled: true },
+          toolProgress: { enabled: false },
+          knowledgeSearch: { maxResults: 2 },
+          aiGateway: { enabled: false },
+          responseComponents: { frequency: 'low', components: { list: true } },
+          timeoutMinutes: 4,
+        },
+      }),
+    ],
+    status: 200,
+  },
+  'DELETE /v1/agents/:agentId': { requests: [agent], status: 200, spoils: true },
+  'PUT /v1/agents/:agentId/provider-key': {
+    requests: [({ agentId }) => ({ params: { agentId }, body: { apiKey: 'another-key' } })],
+    status: 200,
+  },
+  'GET /v1/agents/:agentId/versions': {
+    requests: [({ agentId }) => ({ params: { agentId }, query: { before: '9', limit: '5' } })],
+    status: 200,
+  },
+  'POST /v1/agents/:agentId/versions/:version/restore': {
+    requests: [({ agentId }) => ({ params: { agentId, version: '1' } })],
+    status: 200,
+    spoils: true,
+  },
+
+  'GET /v1/agents/:agentId/sections': { requests: [agent], status: 200 },
+  'PUT /v1/agents/:agentId/sections': {
+    requests: [
+      ({ agentId }) => ({
+        params: { agentId },
+        body: {
+          sections: [
+            { name: 'Tone', content: 'Kind.' },
+            { name: 'Aim', content: 'Help.' },
+          ],
+        },
+      }),
+    ],
+    status: 200,
+  },
+  'POST /v1/agents/:agentId/sections': {
+    requests: [({ agentId }) => ({ params: { agentId }, body: { name: 'Limits', content: 'None.' } })],
+    status: 201,
+  },
+  'PATCH /v1/agents/:agentId/sections/:sectionId': {
+    requests: [(world) => ({ ...section(world), body: { name: 'Voice', content: 'Low.' } })],
+    status: 200,
+    spoils: true,
+  },
+  'DELETE /v1/agents/:agentId/sections/:sectionId': { requests: [section], status: 204, spoils: true },
+
+  'GET /v1/threads': {
+    requests: [
+      ({ agentId }) => ({ query: { assistant_id: agentId, limit: '10' } }),
+      ({ cursor }) => ({ query: { cursor, limit: '1' } }),
+    ],
+    status: 200,
+  },
+  'POST /v1/threads': {
+    requests: [({ agentId }) => ({ body: { assistant_id: agentId, metadata: { note: 'x' } } })],
+    status: 200,
+  },
+  'GET /v1/threads/:threadId': { requests: [thread], status: 200 },
+  'DELETE /v1/threads/:threadId': { requests: [thread], status: 200, spoils: true },
+  'GET /v1/threads/:threadId/messages': { requests: [thread], status: 200 },
+  'PUT /v1/threads/:threadId/messages/:messageId/reaction': {
+    requests: [
+      ({ threadId, messageId }) => ({
+        params: { threadId, messageId },
+        body: { reaction: 'thumbs_up', comment: 'Thank you' },
+      }),
+    ],
+    status: 200,
+  },
+
+  'POST /v1/threads/:threadId/runs': { requests: [say, repeat], status: 200 },
+  'POST /v1/threads/:threadId/runs/stream': {
+    requests: [
+      (world) => ({ ...say(world), query: { reasoning: 'true' } }),
+      repeat,
+      ({ threadId, runId }) => ({ params: { threadId }, body: { rejoin: { runId, startingAfter: 0 } } }),
+    ],
+    status: 200,
+  },
+  'GET /v1/threads/:threadId/runs/:runId': { requests: [run], status: 200 },
+  'POST /v1/threads/:threadId/runs/:runId/cancel': { requests: [run], status: 200 },
+  'GET /v1/threads/:threadId/runs/:runId/stream': {
+    requests: [(world) => ({ ...run(world), query: { starting_after: '0' } })],
+    status: 200,
+  },
+
+  'POST /v1/chat/completions': {
+    requests: [
+      ({ agentId, threadId }) => ({ body: { assistant_id: agentId, thread_id: threadId, messages: [message] } }),
+      ({ agentId, threadId }) => ({ body: { model: agentId, thread_id: threadId, messages: [message], stream: true } }),
+    ],
+    status: 200,
+    openBody: true,
+  },
+  'POST /v1/chat/suggestions': {
+    requests: [({ agentId }) => ({ body: { assistant_id: agentId, messages: [message] } })],
+    status: 200,
+  },
+  'GET /v1/models': { requests: [nothing], status: 200 },
+  'GET /v1/models/:model': { requests: [({ agentId }) => ({ params: { model: agentId } })], status: 200 },
+  'POST /v1/agents/:agentId/ag-ui': {
+    requests: [({ agentId, threadId }) => ({ params: { agentId }, body: runInput(threadId) })],
+    status: 200,
+    openBody: true,
+  },
+
+  'GET /v1/agents/:agentId/traces': {
+    requests: [({ agentId, threadId }) => ({ params: { agentId }, query: { sessionId: threadId, limit: '5' } })],
+    status: 200,
+  },
+  'GET /v1/agents/:agentId/traces/:traceId': {
+    requests: [({ agentId, traceId }) => ({ params: { agentId, traceId } })],
+    status: 200,
+  },
+  'GET /v1/agents/:agentId/messages/:messageId/trace': {
+    requests: [({ agentId, messageId }) => ({ params: { agentId, messageId } })],
+    status: 200,
+  },
+
+  'POST /v1/files/upload': {
+    requests: [
+      ({ agentId }) => ({
+        form: { assistant_id: agentId, file: new File(['hello'], 'a.txt', { type: 'text/plain' }) },
+      }),
+    ],
+    status: 200,
+  },
+  'GET /v1/files/:fileId/content': {
+    requests: [
+      ({ fileId, fileExpires, fileSignature }) => ({
+        params: { fileId },
+        query: { expires: fileExpires, signature: fileSignature },
+      }),
+    ],
+    status: 200,
+  },
+};
+
+/** @throws Error that says what to do about a route that the table does not know */
+export function routeCase(name: string): RouteCase {
+  const found = ROUTE_TABLE[name];
+  if (found) return found;
+  throw new Error(
+    `ROUTE_TABLE does not know '${name}'. Say there (${import.meta.filename}) what a valid request to it carries: ` +
+      'each id that stands in its path, query or body, taken from the world; and what it is answered. A new kind of ' +
+      'resource also goes into `Ids` and `createWorld`.',
+  );
+}

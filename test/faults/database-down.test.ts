@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { STORE_AGAIN_MS, STORE_PAUSE_MS } from '../../src/conversations/engine/tunables.js';
+import { type Answer, message, startService, type TestService, until } from '../support/harness.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { HeldReply, says } from '../support/scripted-models.js';
+import { endOf, Talk } from '../support/talk.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+
+const SERVER = process.env['TEST_MODE'] === 'cluster' ? process.env['DATABASE_URL'] : undefined;
+
+const clock = new ManualClock();
+let service: TestService;
+/** On the way to the database, where it is a server. */
+let proxy: TcpProxy | undefined;
+
+beforeAll(async () => {
+  if (SERVER !== undefined) {
+    proxy = await TcpProxy.start(SERVER);
+    process.env['DATABASE_URL'] = proxy.through(SERVER);
+  }
+  service = await startService({ clock });
+});
+afterAll(async () => {
+  await service.close();
+  await proxy?.cut();
+});
+beforeEach(() => {
+  service.models.reset();
+});
+
+/** The embedded database cannot go away under a running process; what it can do is refuse, as with a full disk. */
+async function refuseEnds(): Promise<() => Promise<void>> {
+  const { database } = service;
+  await database.query(
+    `create or replace function refuse_end() returns trigger language plpgsql as
+     $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
+  );
+  await database.query(
+    `create trigger refuse_end before update on runs for each row when (new.status <> 'running') execute function refuse_end()`,
+  );
+  return async () => {
+    await database.query('drop trigger refuse_end on runs');
+  };
+}
+
+/** Takes the database away from the service; the returned function brings it back. */
+async function takeAway(): Promise<() => Promise<void>> {
+  if (!proxy) return refuseEnds();
+  const way = proxy;
+  await way.cut();
+  return () => way.restore();
+}
+
+/** The stored end, once it is there: it is tried again every two seconds. */
+async function untilStored(talk: Talk): Promise<void> {
+  await until(async () => {
+    await clock.advance(STORE_AGAIN_MS);
+    return (await talk.storedRun().catch(() => undefined))?.status === 'failed';
+  }, 'the end of the run is stored');
+}
+
+/** What `work` comes to, time passing: the end of a run is tried to be stored a few times before it is given up. */
+async function passing<Value>(work: Promise<Value>): Promise<Value> {
+  let settled = false;
+  const settle = (): void => {
+    settled = true;
+  };
+  work.then(settle, settle);
+  await until(async () => {
+    if (!settled) await clock.advance(STORE_PAUSE_MS);
+    return settled;
+  }, 'the run ends');
+  return work;
+}
+
+describe('a database that is away when a run ends', () => {
+  it('is told as RUN_ERROR internal and as 500, never as done; stored as soon as it is back', async () => {
+    const [streamed, waited] = [await Talk.start(service), await Talk.start(service)];
+    const [first, second] = [new HeldReply(['Half'], [' and half']), new HeldReply(['Half'], [' and half'])];
+    service.models.next(first.script);
+    const streaming = streamed.streamed('Hi');
+    await first.asked;
+    service.models.next(second.script);
+    const waiting = waited.run<Record<string, unknown>>('Hi');
+    await second.asked;
+
+    const bringBack = await takeAway();
+    for (const held of [first, second]) held.finish();
+
+    expect(endOf(await passing(streaming))).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
+    expect(await passing(waiting)).toMatchObject({ status: 500, body: { error: 'Internal Server Error' } });
+    await bringBack();
+    for (const talk of [streamed, waited]) {
+      await untilStored(talk);
+      expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'internal' } });
+      expect((await talk.messages())[1]).toMatchObject({ content: 'Half and half', status: 'incomplete' });
+      expect(await talk.trace()).toMatchObject({ status: 'failed' });
+      service.models.next(says('Back'));
+      expect(await talk.run('Again')).toMatchObject({ status: 200 });
+    }
+  });
+
+  it('keeps the thread busy until the end is stored', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half']);
+    service.models.next(held.script);
+    const streaming = talk.streamed('Hi');
+    await held.asked;
+    const restore = await refuseEnds();
+    held.finish();
+    await passing(streaming);
+    await clock.advance(STORE_AGAIN_MS);
+    expect(await talk.run('Too early')).toMatchObject({ status: 409, body: { code: 'thread_busy' } });
+    await restore();
+    await untilStored(talk);
+    service.models.next(says('Back'));
+    expect(await talk.run('Again')).toMatchObject({ status: 200 });
+    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Half.', 'user: Again', 'assistant: Back']);
+  });
+});
+
+const clusterOnly = SERVER === undefined ? describe.skip : describe;
+
+clusterOnly('a database that is away', () => {
+  it('answers 503 within two seconds, and serves as before once it is back', async () => {
+    const talk = await Talk.start(service);
+    service.models.always(says('Hello'));
+    await talk.run('Warm');
+    const bringBack = await takeAway();
+
+    const send = (method: string, path: string, body?: object): Promise<Answer> =>
+      service.http(method, path, { key: talk.key, ...(body ? { body } : {}) });
+    const began = Date.now();
+    const answers = await Promise.all([
+      send('POST', `${talk.path}/runs`, message('Hi')),
+      send('POST', `${talk.path}/runs/stream`, message('Hi')),
+      send('GET', `${talk.path}/messages`),
+      send('POST', '/v1/threads', { assistant_id: talk.agentId }),
+    ]);
+    expect(Date.now() - began).toBeLessThan(3_000);
+    for (const { status, body, headers } of answers) {
+      expect({ status, error: body['error'] }).toEqual({ status: 503, error: 'service_unavailable' });
+      expect(headers.get('retry-after')).toBe('2');
+    }
+    await bringBack();
+    expect(await talk.run('Again')).toMatchObject({ status: 200 });
+    expect(await talk.lines()).toEqual(['user: Warm', 'assistant: Hello', 'user: Again', 'assistant: Hello']);
+  });
+
+  it('takes no connection with it for good: the service outlives more breaks than it has connections', async () => {
+    const talk = await Talk.start(service);
+    service.models.always(says('Hello'));
+    for (let round = 0; round < 15; round += 1) {
+      const broken = service.database.transaction(async (transaction) => {
+        await transaction.query('select pg_terminate_backend(pg_backend_pid())');
+      });
+      await expect(broken).rejects.toThrow('cannot reach its database');
+    }
+    expect(await talk.run('Hi')).toMatchObject({ status: 200 });
+  });
+});

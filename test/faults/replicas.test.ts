@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { CuttableProxy } from '../support/cuttable-proxy.js';
+import { modeEnvironment } from '../support/mode-environment.js';
+import { HeldReply, ScriptedModels } from '../support/scripted-models.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { readEvents } from '../support/sse.js';
+import { ServiceClient } from './service-client.js';
+
+const clusterOnly = process.env['TEST_MODE'] === 'cluster' ? describe : describe.skip;
+
+interface Numbered {
+  readonly id: number;
+  readonly event: { readonly type: string; readonly runId?: string; readonly code?: string };
+}
+
+/** A stream that is being read, and what came of it so far. */
+class Listener {
+  readonly events: Numbered[] = [];
+  readonly ended: Promise<void>;
+  private readonly watchers: (() => void)[] = [];
+
+  constructor(response: Promise<Response>) {
+    this.ended = this.read(response);
+    // Whoever is interested awaits it later; by then a killed service has broken it off.
+    this.ended.catch(() => undefined);
+  }
+
+  async has(count: number): Promise<void> {
+    while (this.events.length < count) await new Promise<void>((resolve) => this.watchers.push(resolve));
+  }
+
+  /** How it ended, once it has. */
+  async outcome(): Promise<string | undefined> {
+    await this.ended;
+    return this.last?.type;
+  }
+
+  get last(): Numbered['event'] | undefined {
+    return this.events.at(-1)?.event;
+  }
+
+  private async read(response: Promise<Response>): Promise<void> {
+    const { status, body } = await response;
+    if (status !== 200 || !body) throw new Error(`The stream was answered with ${status}`);
+    for await (const { id, data } of readEvents(body)) {
+      this.events.push({ id: Number(id), event: JSON.parse(data) as Numbered['event'] });
+      for (const resolve of this.watchers.splice(0)) resolve();
+    }
+  }
+}
+
+clusterOnly('two replicas of the service', () => {
+  let models: ScriptedModels;
+  let environment: Awaited<ReturnType<typeof modeEnvironment>>;
+  let network: CuttableProxy;
+  let key: string;
+  let variables: Record<string, string>;
+  let first: ServiceProcess;
+  let second: ServiceProcess;
+  let owner: ServiceClient;
+  let other: ServiceClient;
+
+  beforeAll(async () => {
+    models = await ScriptedModels.start();
+    environment = await modeEnvironment();
+    const redis = new URL(environment.variables['REDIS_URL'] ?? '');
+    network = await CuttableProxy.start({ host: redis.hostname, port: Number(redis.port) });
+    redis.hostname = '127.0.0.1';
+    redis.port = String(network.port);
+    variables = { ...models.environment, ...environment.variables, REDIS_URL: redis.href };
+    second = await ServiceProcess.start({ environment: variables });
+    key = second.firstKey ?? '';
+    other = new ServiceClient(second, key);
+  });
+
+  beforeEach(async () => {
+    models.reset();
+    first = await ServiceProcess.start({ environment: variables });
+    owner = new ServiceClient(first, key);
+  });
+
+  afterEach(async () => {
+    await first.kill();
+  });
+
+  afterAll(async () => {
+    await second.kill();
+    await network.close();
+    await models.close();
+    await environment.close();
+  });
+
+  /** A run of the first replica that stands still in the middle of its reply, and a caller who reads it there. */
+  async function heldRun(): Promise<{ held: HeldReply; here: Listener; path: string }> {
+    const held = new HeldReply(['The', ' first', ' half'], [' and', ' the', ' rest']);
+    models.next(held.script);
+    const { threadId } = await owner.thread();
+    const message = { message: { role: 'user', content: 'Hello' } };
+    const here = new Listener(owner.fetch('POST', `/v1/threads/${threadId}/runs/stream`, message));
+    await held.asked;
+    await here.has(5);
+    return { held, here, path: `/v1/threads/${threadId}/runs/${here.events[0]?.event.runId ?? ''}/stream` };
+  }
+
+  it('a run of one is joined mid-way on the other, from every position, with no gap and no repeat', async () => {
+    const { held, here, path } = await heldRun();
+    const joined = here.events.map(({ id }) => ({ after: id, listener: join(path, id) }));
+    const fromStart = join(path, 0);
+    await fromStart.has(5);
+    held.finish();
+
+    await here.ended;
+    expect(here.last?.type).toBe('RUN_FINISHED');
+    await fromStart.ended;
+    expect(fromStart.events).toEqual(here.events);
+    for (const { after, listener } of joined) {
+      await listener.ended;
+      expect(listener.events).toEqual(here.events.filter(({ id }) => id > after));
+    }
+  });
+
+  it('one loses Redis mid-run: its own caller gets the whole reply, the other replica tells its caller', async () => {
+    const { held, here, path } = await heldRun();
+    const elsewhere = join(path, 0);
+    await elsewhere.has(5);
+    network.cut();
+    expect(await elsewhere.outcome()).toBe('RUN_ERROR');
+    held.finish();
+
+    await here.ended;
+    network.restore();
+    // The next test needs the way that this one took.
+    const rejoined = (): Promise<string | undefined> => join(path, 0).outcome().catch(() => 'refused');
+    while ((await rejoined()) !== 'RUN_FINISHED') await new Promise((wait) => setTimeout(wait, 50));
+    expect(here.last?.type).toBe('RUN_FINISHED');
+    expect(here.events.map(({ id }) => id)).toEqual(here.events.map((_, index) => index + 1));
+  });
+
+  it('one is killed mid-run: callers of the other get a terminal event once the run has been ended', async () => {
+    const { held, here, path } = await heldRun();
+    const elsewhere = join(path, 0);
+    await elsewhere.has(5);
+    await first.kill();
+    await here.ended.catch(() => undefined);
+    held.finish();
+
+    await elsewhere.ended;
+    expect(elsewhere.events.map(({ id }) => id)).toEqual(elsewhere.events.map((_, index) => index + 1));
+    expect(elsewhere.last).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
+    expect(await other.call('GET', path.replace(/\/stream$/, ''))).toMatchObject({ run: { status: 'failed' } });
+  }, 90_000);
+
+  function join(path: string, after: number): Listener {
+    return new Listener(other.fetch('GET', `${path}?starting_after=${after}`));
+  }
+});

@@ -1,0 +1,63 @@
+import type { ServiceProcess } from '../support/service-process.js';
+import { readEvents } from '../support/sse.js';
+
+export interface Listed {
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string;
+    readonly status: string;
+    readonly toolCalls?: readonly { readonly id: string; readonly status: string }[];
+  }[];
+}
+
+export interface ReceivedEvent {
+  readonly type: string;
+  readonly code?: string;
+  readonly result?: { readonly run: { readonly status: string }; readonly message: { readonly content: string } | null };
+}
+
+/** A customer of a service in a process of its own. */
+export class ServiceClient {
+  constructor(
+    private readonly service: ServiceProcess,
+    private readonly key: string,
+  ) {}
+
+  fetch(method: string, path: string, body?: object): Promise<Response> {
+    return fetch(this.service.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+  }
+
+  async call<Body>(method: string, path: string, body?: object): Promise<Body> {
+    const response = await this.fetch(method, path, body);
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Body;
+  }
+
+  /** An agent with a thread, by their ids. */
+  async thread(): Promise<{ agentId: string; threadId: string }> {
+    const agent = await this.call<{ id: string }>('POST', '/v1/agents', { name: 'A', provider: { type: 'anthropic' } });
+    const thread = await this.call<{ id: string }>('POST', '/v1/threads', { assistant_id: agent.id });
+    return { agentId: agent.id, threadId: thread.id };
+  }
+
+  async *stream(threadId: string, content: string): AsyncGenerator<ReceivedEvent> {
+    const body = { message: { role: 'user', content } };
+    const response = await this.fetch('POST', `/v1/threads/${threadId}/runs/stream`, body);
+    if (response.status !== 200 || !response.body) throw new Error(`${response.status} ${await response.text()}`);
+    for await (const { data } of readEvents(response.body)) yield JSON.parse(data) as ReceivedEvent;
+  }
+
+  async streamed(threadId: string, content: string): Promise<ReceivedEvent[]> {
+    const events: ReceivedEvent[] = [];
+    for await (const event of this.stream(threadId, content)) events.push(event);
+    return events;
+  }
+
+  async messages(threadId: string): Promise<Listed['messages']> {
+    return (await this.call<Listed>('GET', `/v1/threads/${threadId}/messages`)).messages;
+  }
+}

@@ -1,0 +1,103 @@
+import { connect } from 'node:net';
+import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
+import { type Dial, type EgressRequest, NameResolver, UndiciSafeHttp } from '../../src/platform/egress/index.js';
+import { Canary } from './canary.js';
+
+/** An address on the public internet; nothing here ever connects to it. */
+export const PUBLIC = '93.184.215.14';
+export const REQUEST: EgressRequest = { purpose: 'crawl', maxBytes: 1_000_000, timeoutMs: 10_000, redirects: 'none' };
+
+/** Answers as a test says, and remembers what it was asked. */
+export class ScriptedResolver extends NameResolver {
+  readonly asked: string[] = [];
+
+  constructor(private readonly answer: (name: string, count: number) => readonly string[]) {
+    super();
+  }
+
+  async resolvePublic(name: string): Promise<readonly string[]> {
+    this.asked.push(name);
+    const answers = this.answer(name, this.asked.length);
+    if (answers.length === 0) throw new Error(`queryA ENOTFOUND ${name}`);
+    return answers;
+  }
+
+  async resolveOwn(): Promise<readonly string[]> {
+    return ['127.0.0.1'];
+  }
+}
+
+export interface ClientOptions {
+  readonly allow?: readonly string[];
+  readonly resolver?: NameResolver;
+  readonly dial?: Dial;
+  readonly clock?: Clock;
+  readonly ca?: string;
+}
+
+/** Clients of the safe way out, and a canary that some of them may talk to. */
+export class EgressBench {
+  private readonly clients: UndiciSafeHttp[] = [];
+
+  private constructor(readonly canary: Canary) {}
+
+  static async start(): Promise<EgressBench> {
+    return new EgressBench(await Canary.start());
+  }
+
+  /** For which nothing is exempt and no name resolves, unless told otherwise. */
+  client({ allow = [], resolver, dial, clock, ca }: ClientOptions = {}): UndiciSafeHttp {
+    const made = new UndiciSafeHttp({
+      exemptions: new Set(allow),
+      resolver: resolver ?? new ScriptedResolver(() => []),
+      clock: clock ?? new SystemClock(),
+      ...(dial && { dial }),
+      ...(ca !== undefined && { tls: { ca } }),
+    });
+    this.clients.push(made);
+    return made;
+  }
+
+  /** May talk to the canary, and to nothing else that is not public. */
+  toCanary(options: ClientOptions = {}): UndiciSafeHttp {
+    return this.client({ allow: [`127.0.0.1:${this.canary.port}`], ...options });
+  }
+
+  /** For which every name is public, and leads to the canary. */
+  named(options: ClientOptions = {}): UndiciSafeHttp {
+    return this.client({
+      resolver: new ScriptedResolver(() => [PUBLIC]),
+      dial: () => connect({ host: '127.0.0.1', port: this.canary.port }),
+      ...options,
+    });
+  }
+
+  async closeClients(): Promise<void> {
+    await Promise.all(this.clients.splice(0).map((client) => client.close()));
+    this.canary.respond((_request, response) => response.end('canary'));
+  }
+
+  async close(): Promise<void> {
+    await this.closeClients();
+    await this.canary.close();
+  }
+}
+
+/** What `work` fails with. */
+export async function failure(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => {
+      throw new Error('It was answered');
+    },
+    (error: unknown) => error as Error,
+  );
+}
+
+/** Resolves once `condition` holds; looks again at every turn of the event loop, and gives up after 5 s. */
+export async function untilTrue(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('Waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AuthenticateRequest, CAPABILITIES } from '../../src/access/index.js';
+import { AppModule, operatorCommands, schemas } from '../../src/app.module.js';
+import type { TurnParticipants } from '../../src/conversations/index.js';
+import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
+import { readSettings } from '../../src/platform/config/index.js';
+import type { Database } from '../../src/platform/database/index.js';
+import { EventBus } from '../../src/platform/events/index.js';
+import { createHttpApp } from '../../src/platform/http/index.js';
+import { runCommand } from '../../src/platform/operator/index.js';
+import { createLogger } from '../../src/platform/telemetry/index.js';
+import { clusterVariables } from './mode-environment.js';
+import { ScriptedModels } from './scripted-models.js';
+import { readEvents } from './sse.js';
+import { openTestDatabase } from './test-database.js';
+
+export interface Answer<Body = Record<string, unknown>> {
+  readonly status: number;
+  readonly body: Body;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface RequestOptions {
+  readonly key?: string;
+  /** Sent as JSON unless it is a string, which is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** An AG-UI event as it came over the wire. */
+export interface StreamedEvent {
+  readonly id: string | null;
+  readonly event: { readonly type: string } & Readonly<Record<string, unknown>>;
+}
+
+export interface TestOrganization {
+  readonly id: string;
+  /** A key with every capability. */
+  readonly key: string;
+  keyWith(capabilities: readonly string[], agentIds?: readonly string[]): Promise<{ id: string; key: string }>;
+}
+
+export interface ServiceOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly extensions?: Partial<TurnParticipants>;
+  readonly clock?: Clock;
+}
+
+/** The whole service in this process, listening on a port of its own, on a database of its own. */
+export class TestService {
+  private organizations = 0;
+
+  private constructor(
+    readonly app: NestFastifyApplication,
+    readonly baseUrl: string,
+    readonly database: Database,
+    readonly models: ScriptedModels,
+    readonly clock: Clock,
+    private readonly operate: (line: readonly string[]) => Promise<object>,
+    private readonly dispose: () => Promise<void>,
+  ) {}
+
+  static async start(options: ServiceOptions = {}): Promise<TestService> {
+    const models = await ScriptedModels.start();
+    const open = await openTestDatabase(schemas);
+    const dataDir = mkdtempSync(join(tmpdir(), 'service-test-'));
+    const clock = options.clock ?? new SystemClock();
+    const settings = readSettings(
+      { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...models.environment, ...(open.url === undefined ? {} : clusterVariables(open.url)), ...options.environment },
+      { role: 'all', demo: false },
+    );
+    const logger = createLogger(settings);
+    const app = await createHttpApp({
+      rootModule: AppModule.forRoot({ settings, open, clock, logger, extensions: options.extensions }),
+      settings,
+      logger,
+      onRequest: (created) => [created.get(AuthenticateRequest).hook],
+    });
+    await app.listen(0, '127.0.0.1');
+    const commands = operatorCommands({ open, clock, events: app.get(EventBus) });
+    const dispose = async (): Promise<void> => {
+      const closed = app.close();
+      // A client may have opened a connection that it never used; to the server that one is not idle.
+      app.getHttpServer().closeAllConnections();
+      await closed;
+      await models.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    };
+    return new TestService(
+      app,
+      await app.getUrl(),
+      open.database,
+      models,
+      clock,
+      (line) => runCommand(commands, line),
+      dispose,
+    );
+  }
+
+  close(): Promise<void> {
+    return this.dispose();
+  }
+
+  /** One operator command, as its words. */
+  async cli<Result extends object>(...line: string[]): Promise<Result> {
+    return (await this.operate(line)) as Result;
+  }
+
+  /** A fresh organization: nothing is shared between tests. */
+  async organization(...options: string[]): Promise<TestOrganization> {
+    this.organizations += 1;
+    const { id } = await this.cli<{ id: string }>('org', 'create', '--name', `Test ${this.organizations}`, ...options);
+    const keyWith = (capabilities: readonly string[], agentIds?: readonly string[]): Promise<{ id: string; key: string }> =>
+      this.cli(
+        ...['key', 'create', '--org', id, '--capabilities', capabilities.join(',')],
+        ...(agentIds ? ['--agents', agentIds.join(',')] : []),
+      );
+    return { id, key: (await keyWith(CAPABILITIES)).key, keyWith };
+  }
+
+  async http<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<Answer<Body>> {
+    const response = await this.fetch(method, path, options);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, body: (isJson ? JSON.parse(text) : {}) as Body, text, headers: response.headers };
+  }
+
+  fetch(method: string, path: string, { key, body, headers, signal }: RequestOptions = {}): Promise<Response> {
+    return fetch(`${this.baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    });
+  }
+
+  /** Opens a stream and reads it event by event. */
+  async *stream(path: string, options: RequestOptions): AsyncGenerator<StreamedEvent> {
+    const response = await this.fetch('POST', path, options);
+    if (response.status !== 200 || !response.body) throw new Error(`${response.status} ${await response.text()}`);
+    for await (const { id, data } of readEvents(response.body)) {
+      yield { id, event: JSON.parse(data) as StreamedEvent['event'] };
+    }
+  }
+
+  /** An agent of the organization, on a model of the provider. */
+  async agent(key: string, changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const answer = await this.http<{ id: string }>('POST', '/v1/agents', {
+      key,
+      body: { name: 'Helper', provider: { type: 'anthropic' }, ...changes },
+    });
+    if (answer.status !== 201) throw new Error(`agent: ${answer.status} ${answer.text}`);
+    return answer.body.id;
+  }
+
+  async thread(key: string, agentId: string): Promise<string> {
+    const answer = await this.http<{ id: string }>('POST', '/v1/threads', { key, body: { assistant_id: agentId } });
+    if (answer.status !== 200) throw new Error(`thread: ${answer.status} ${answer.text}`);
+    return answer.body.id;
+  }
+}
+
+export function startService(options: ServiceOptions = {}): Promise<TestService> {
+  return TestService.start(options);
+}
+
+/** Body of a run that sends one message. */
+export function message(content: string, more: Readonly<Record<string, unknown>> = {}): object {
+  return { message: { role: 'user', content }, ...more };
+}
+
+/** Resolves once `condition` holds; looks again at every turn of the event loop, and gives up after 10 s. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConsoleLogger, Global, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { z } from 'zod';
+import { Clock } from '../../src/platform/clock/index.js';
+import { type ProcessRole, readSettings, type Settings } from '../../src/platform/config/index.js';
+import {
+  type ContextSchema, Database, migrate, OPEN_DATABASE, openDatabase, type OpenDatabase,
+} from '../../src/platform/database/index.js';
+import { newId } from '../../src/platform/ids/index.js';
+import { type JobContext, type JobDefinition, JobHandler, JobsModule } from '../../src/platform/jobs/index.js';
+import { Draining } from '../../src/platform/lifecycle/index.js';
+import { ManualClock } from './manual-clock.js';
+
+/** A database of its own, and what tells where the jobs are queued. */
+export interface JobDatabase {
+  readonly open: OpenDatabase;
+  readonly settings: Settings;
+  close(): Promise<void>;
+}
+
+/** Nothing outside the process: PGlite, and the queue in it. */
+export async function embeddedJobDatabase(schemas: readonly ContextSchema[]): Promise<JobDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'jobs-'));
+  const settings = readSettings({ DATA_DIR: folder }, { role: 'all', demo: false });
+  const open = await openDatabase(settings, schemas);
+  await migrate(open);
+  return {
+    open,
+    settings,
+    close: async () => {
+      await open.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A new database on the server that `databaseUrl` names; the queue in Redis if one is named, else beside it. */
+export async function serverJobDatabase(
+  schemas: readonly ContextSchema[],
+  databaseUrl: string,
+  redisUrl: string | undefined,
+): Promise<JobDatabase> {
+  const name = `jobs_${newId().replaceAll('-', '')}`;
+  await administer(databaseUrl, `create database ${name}`);
+  const url = new URL(databaseUrl);
+  url.pathname = name;
+  const settings = readSettings(
+    { DATABASE_URL: url.href, REDIS_URL: redisUrl, SECRETS_KEY: Buffer.alloc(32).toString('base64') },
+    { role: 'all', demo: false },
+  );
+  const open = await openDatabase(settings, schemas);
+  await migrate(open);
+  return {
+    open,
+    settings,
+    close: async () => {
+      await open.close();
+      await administer(databaseUrl, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+export interface ProcessOptions {
+  readonly handlers: readonly Provider[];
+  readonly jobs: readonly JobDefinition<unknown>[];
+  readonly role?: ProcessRole;
+  /** Replaces the installation's own. */
+  readonly redisUrl?: string;
+}
+
+/** One installation: a database, queues that no other test sees, and the processes that a test starts. */
+export class JobSite {
+  readonly clock = new ManualClock();
+  private readonly namespace = `test-${newId()}`;
+  private readonly running = new Set<TestingModule>();
+
+  constructor(private readonly on: JobDatabase) {}
+
+  get database(): Database {
+    return this.on.open.database;
+  }
+
+  async start({ handlers, jobs, role = 'all', redisUrl }: ProcessOptions): Promise<TestingModule> {
+    const module = await Test.createTestingModule({
+      imports: [
+        { module: Kernel, ...kernel(this.on.open, this.clock) },
+        JobsModule.forRoot(varied(this.on.settings, { role, redisUrl }), { namespace: this.namespace }),
+        ...jobs.map((job) => JobsModule.define(job)),
+      ],
+      providers: [...handlers],
+    })
+      .setLogger(new ConsoleLogger({ logLevels: [] }))
+      .compile();
+    await module.init();
+    this.running.add(module);
+    return module;
+  }
+
+  async stop(module: TestingModule): Promise<void> {
+    this.running.delete(module);
+    await module.close();
+  }
+
+  async stopAll(): Promise<void> {
+    for (const module of this.running) await this.stop(module);
+    await this.database.query('delete from outbox');
+    const { redisUrl } = this.on.settings;
+    if (redisUrl !== undefined) await forgetKeys(redisUrl, `bull:${this.namespace}-*`);
+  }
+}
+
+async function forgetKeys(redisUrl: string, pattern: string): Promise<void> {
+  const redis = new Redis(redisUrl);
+  const keys = await redis.keys(pattern);
+  if (keys.length > 0) await redis.del(keys);
+  await redis.quit();
+}
+
+@Global()
+@Module({})
+class Kernel {}
+
+function kernel(open: OpenDatabase, clock: Clock): Pick<ModuleMetadata, 'providers' | 'exports'> {
+  return {
+    providers: [
+      { provide: OPEN_DATABASE, useValue: open },
+      { provide: Database, useValue: open.database },
+      { provide: Clock, useValue: clock },
+      Draining,
+    ],
+    exports: [OPEN_DATABASE, Database, Clock, Draining],
+  };
+}
+
+/** The same settings with others in their place, also where the settings would refuse that to an operator. */
+function varied(settings: Settings, { role, redisUrl }: Pick<ProcessOptions, 'role' | 'redisUrl'>): Settings {
+  const replaced = { role: { value: role }, ...(redisUrl === undefined ? {} : { redisUrl: { value: redisUrl } }) };
+  return Object.create(settings, replaced) as Settings;
+}
+
+/** What the jobs of tests are told. */
+export const noteSchema = z.object({ note: z.string() });
+export type Note = z.output<typeof noteSchema>;
+export type NoteJob = JobDefinition<Note>;
+
+export type Behaviour = (payload: Note, context: JobContext) => Promise<void> | void;
+
+/** A provider that handles `job`, the way `behaviour` says. */
+export function handlerOf(job: NoteJob, behaviour: Behaviour): Provider {
+  class TestHandler extends JobHandler<Note> {
+    readonly job = job;
+
+    async run(payload: Note, context: JobContext): Promise<void> {
+      await behaviour(payload, context);
+    }
+  }
+  return { provide: `handler:${newId()}`, useValue: new TestHandler() };
+}
+
+/** Waits for what other connections and timers bring about. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('The condition did not come about');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Opened by the test when a handler may go on. */
+export function gate(): { passed: Promise<void>; open: () => void } {
+  let open!: () => void;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+/** Works until it is told to give up. */
+export const untilAborted: Behaviour = (_, { signal }) =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });

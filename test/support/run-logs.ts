@@ -1,0 +1,20 @@
+import type { RunLog, RunLogEntry } from '../../src/platform/run-log/index.js';
+
+export const REDIS_URL = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
+
+/** Redis takes part where the test run asks for a cluster, and only there. */
+export const ON_REDIS = process.env['TEST_MODE'] === 'cluster';
+
+/** Everything a reader gets, from joining to the end of the log. */
+export async function collect(log: RunLog, runId: string, after = 0): Promise<RunLogEntry[]> {
+  const entries: RunLogEntry[] = [];
+  const batches = await log.read(runId, after, new AbortController().signal);
+  if (!batches) throw new Error('There is no log of this run');
+  for await (const batch of batches) entries.push(...batch);
+  return entries;
+}
+
+/** Resolves once the condition holds. */
+export async function eventually(holds: () => Promise<boolean | undefined> | boolean): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}

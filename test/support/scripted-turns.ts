@@ -1,0 +1,89 @@
+import { Injectable, Module } from '@nestjs/common';
+import type { TurnParticipants } from '../../src/conversations/index.js';
+import {
+  type OfferedTool,
+  PromptSource,
+  type PromptVerdict,
+  type StopVerdict,
+  type ToolCallVerdict,
+  type ToolResult,
+  ToolSource,
+  type TurnContext,
+  TurnHooks,
+} from '../../src/conversations/index.js';
+
+/** What takes part in the turns of one thread, besides the service's own. */
+export interface TurnParts {
+  readonly tools?: readonly OfferedTool[];
+  readonly prompt?: readonly string[];
+  readonly hooks?: Partial<Pick<TurnHooks, 'beforePrompt' | 'beforeToolCall' | 'afterToolCall' | 'beforeStop'>>;
+}
+
+/** By thread, because a file's tests share one service. */
+const scripted = new Map<string, TurnParts>();
+
+/** From the thread's next turn on. */
+export function during(threadId: string, parts: TurnParts): void {
+  scripted.set(threadId, parts);
+}
+
+/** A tool without parameters of its own. */
+export function tool(name: string, call: OfferedTool['call']): OfferedTool {
+  return { definition: { name, description: `The tool ${name}.`, inputSchema: { type: 'object' } }, step: 'tool', call };
+}
+
+/** What a tool that worked answers. */
+export function output(text: string): Promise<ToolResult> {
+  return Promise.resolve({ output: text, isError: false });
+}
+
+@Injectable()
+class ScriptedTools extends ToolSource {
+  offer({ threadId }: TurnContext): Promise<readonly OfferedTool[]> {
+    return Promise.resolve(scripted.get(threadId)?.tools ?? []);
+  }
+}
+
+@Injectable()
+class ScriptedPrompt extends PromptSource {
+  parts({ threadId }: TurnContext): Promise<readonly string[]> {
+    return Promise.resolve(scripted.get(threadId)?.prompt ?? []);
+  }
+}
+
+@Injectable()
+class ScriptedHooks extends TurnHooks {
+  override beforePrompt(...question: Parameters<TurnHooks['beforePrompt']>): Promise<PromptVerdict> {
+    return this.of(question[0]).beforePrompt?.(...question) ?? super.beforePrompt(...question);
+  }
+
+  override beforeToolCall(...question: Parameters<TurnHooks['beforeToolCall']>): Promise<ToolCallVerdict> {
+    return this.of(question[0]).beforeToolCall?.(...question) ?? super.beforeToolCall(...question);
+  }
+
+  override afterToolCall(...question: Parameters<TurnHooks['afterToolCall']>): Promise<readonly string[]> {
+    return this.of(question[0]).afterToolCall?.(...question) ?? super.afterToolCall(...question);
+  }
+
+  override beforeStop(...question: Parameters<TurnHooks['beforeStop']>): Promise<StopVerdict> {
+    return this.of(question[0]).beforeStop?.(...question) ?? super.beforeStop(...question);
+  }
+
+  private of({ threadId }: TurnContext): NonNullable<TurnParts['hooks']> {
+    return scripted.get(threadId)?.hooks ?? {};
+  }
+}
+
+@Module({
+  providers: [ScriptedTools, ScriptedPrompt, ScriptedHooks],
+  exports: [ScriptedTools, ScriptedPrompt, ScriptedHooks],
+})
+class ScriptedTurnsModule {}
+
+/** Extensions of a service whose turns the tests script. */
+export const scriptedTurns: Partial<TurnParticipants> = {
+  imports: [ScriptedTurnsModule],
+  toolSources: [ScriptedTools],
+  promptSources: [ScriptedPrompt],
+  hooks: [ScriptedHooks],
+};

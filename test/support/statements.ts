@@ -1,0 +1,38 @@
+import type { AbstractSqlConnection } from '@mikro-orm/sql';
+import type { CompiledQuery, DatabaseConnection } from 'kysely';
+import type { Database } from '../../src/platform/database/index.js';
+
+/** What processes do on their own, in between: relaying jobs, saying that they live, noting when keys were used. */
+const BACKGROUND = /\b(outbox|run_owners)\b|update\s+"?api_keys"?/i;
+const TRANSACTION_CONTROL = /^\s*(begin|start transaction|commit|rollback|savepoint|release)\b/i;
+
+/**
+ * The text of every statement that reached the database's driver while `work` ran, from the ORM and past it alike,
+ * without the service's background work and without `begin` and `commit`.
+ */
+export async function statementsOf(database: Database, work: () => Promise<unknown>): Promise<string[]> {
+  const connections = await connectionClass(database);
+  const original = Object.getOwnPropertyDescriptor(connections, 'executeQuery');
+  const execute = original?.value as (...parameters: unknown[]) => unknown;
+  const seen: string[] = [];
+  Object.defineProperty(connections, 'executeQuery', {
+    ...original,
+    value(this: DatabaseConnection, query: CompiledQuery, ...rest: unknown[]): unknown {
+      seen.push(query.sql);
+      return Reflect.apply(execute, this, [query, ...rest]);
+    },
+  });
+  try {
+    await work();
+  } finally {
+    Object.defineProperty(connections, 'executeQuery', original ?? {});
+  }
+  return seen.filter((sql) => !BACKGROUND.test(sql) && !TRANSACTION_CONTROL.test(sql));
+}
+
+/** What the driver's connections share: each pool, and each transaction, has connections of its own. */
+async function connectionClass({ orm }: Database): Promise<DatabaseConnection> {
+  const connection = orm.em.getConnection() as unknown as AbstractSqlConnection;
+  const executor = connection.getClient().getExecutor();
+  return executor.provideConnection((one) => Promise.resolve(Object.getPrototypeOf(one) as DatabaseConnection));
+}

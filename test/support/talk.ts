@@ -1,0 +1,130 @@
+import type { Answer, StreamedEvent, TestOrganization, TestService } from './harness.js';
+import { message } from './harness.js';
+
+export interface ToolCallView {
+  readonly id: string;
+  readonly name: string;
+  readonly input: object;
+  readonly output?: string;
+  readonly status: string;
+}
+
+export interface MessageView {
+  readonly id: string;
+  readonly role: string;
+  readonly content: string;
+  readonly status: string;
+  readonly runId: string;
+  readonly blocked?: boolean;
+  readonly toolCalls?: readonly ToolCallView[];
+}
+
+export interface RunView {
+  readonly id: string;
+  readonly status: string;
+  readonly usage: Readonly<Record<string, number | null>>;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface RunResult {
+  readonly run: RunView;
+  readonly message: MessageView | null;
+}
+
+export interface TraceView {
+  readonly id: string;
+  readonly status: string;
+  readonly usage: Readonly<Record<string, number | null>>;
+  readonly steps: readonly { readonly type: string; readonly name: string; readonly error: string | null }[];
+}
+
+/** A thread of a test's own with all around it, and what a customer does there. */
+export class Talk {
+  private constructor(
+    private readonly service: TestService,
+    readonly organization: TestOrganization,
+    readonly agentId: string,
+    readonly threadId: string,
+  ) {}
+
+  static async start(service: TestService, agent: Readonly<Record<string, unknown>> = {}): Promise<Talk> {
+    const organization = await service.organization();
+    const agentId = await service.agent(organization.key, agent);
+    return new Talk(service, organization, agentId, await service.thread(organization.key, agentId));
+  }
+
+  /** Another thread with the same agent. */
+  async another(): Promise<Talk> {
+    const threadId = await this.service.thread(this.key, this.agentId);
+    return new Talk(this.service, this.organization, this.agentId, threadId);
+  }
+
+  get key(): string {
+    return this.organization.key;
+  }
+
+  get path(): string {
+    return `/v1/threads/${this.threadId}`;
+  }
+
+  run<Body = RunResult>(text: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer<Body>> {
+    return this.service.http<Body>('POST', `${this.path}/runs`, { key: this.key, body: message(text, more) });
+  }
+
+  /** The events as they come. */
+  stream(text: string, more: Readonly<Record<string, unknown>> = {}, query = ''): AsyncGenerator<StreamedEvent> {
+    return this.service.stream(`${this.path}/runs/stream${query}`, { key: this.key, body: message(text, more) });
+  }
+
+  /** All events, once the stream has ended. */
+  async streamed(text: string, more: Readonly<Record<string, unknown>> = {}, query = ''): Promise<StreamedEvent[]> {
+    const events: StreamedEvent[] = [];
+    for await (const event of this.stream(text, more, query)) events.push(event);
+    return events;
+  }
+
+  async messages(): Promise<readonly MessageView[]> {
+    const { body } = await this.get<{ messages: MessageView[] }>(`${this.path}/messages`);
+    return body.messages;
+  }
+
+  /** The conversation as `role: content` lines. */
+  async lines(): Promise<string[]> {
+    return (await this.messages()).map(({ role, content }) => `${role}: ${content}`);
+  }
+
+  /** The agent's newest trace. */
+  async trace(): Promise<TraceView> {
+    const { body } = await this.get<{ traces: { id: string }[] }>(`/v1/agents/${this.agentId}/traces`);
+    return (await this.get<TraceView>(`/v1/agents/${this.agentId}/traces/${body.traces[0]?.id ?? ''}`)).body;
+  }
+
+  /** The newest run as it is stored. */
+  async storedRun(): Promise<{ id: string; status: string; error: { code: string } | null } | undefined> {
+    const [run] = await this.service.database.query<{ id: string; status: string; error: { code: string } | null }>(
+      'select id, status, error from runs where thread_id = $1 order by id desc limit 1',
+      [this.threadId],
+    );
+    return run;
+  }
+
+  private get<Body>(path: string): Promise<Answer<Body>> {
+    return this.service.http<Body>('GET', path, { key: this.key });
+  }
+}
+
+export function typesOf(events: readonly StreamedEvent[]): string[] {
+  return events.map(({ event }) => event.type);
+}
+
+/** All text of the stream, in order. */
+export function textOf(events: readonly StreamedEvent[]): string {
+  return events.map(({ event }) => (event.type === 'TEXT_MESSAGE_CONTENT' ? String(event['delta']) : '')).join('');
+}
+
+/** The last event. */
+export function endOf(events: readonly StreamedEvent[]): StreamedEvent['event'] {
+  const end = events.at(-1);
+  if (!end) throw new Error('The stream was empty');
+  return end.event;
+}
