@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+
+/** The databases of one run, made on the server that the bench is given and dropped at its end. */
+export class Databases {
+  private readonly made: string[] = [];
+  private readonly server: URL;
+  private readonly admin: Client;
+
+  private constructor(server: URL, admin: Client) {
+    this.server = server;
+    this.admin = admin;
+  }
+
+  static async connect(url: string): Promise<Databases> {
+    const admin = new Client({ connectionString: url });
+    await admin.connect();
+    return new Databases(new URL(url), admin);
+  }
+
+  /** Makes an empty database. @returns its URL */
+  async create(purpose: string): Promise<URL> {
+    const name = `bench_${purpose}_${randomBytes(4).toString('hex')}`;
+    // Before it is there: a bench that is stopped meanwhile drops it all the same.
+    this.made.push(name);
+    await this.admin.query(`create database ${name}`);
+    const url = new URL(this.server);
+    url.pathname = `/${name}`;
+    return url;
+  }
+
+  /** Connections to a database by their state, those of one program alone. */
+  async connections(database: URL, program: string): Promise<Connections> {
+    const { rows } = await this.admin.query<{ state: string | null }>(
+      'select state from pg_stat_activity where datname = $1 and application_name = $2',
+      [database.pathname.slice(1), program],
+    );
+    const inState = (prefix: string): number => rows.filter(({ state }) => state?.startsWith(prefix)).length;
+    return { total: rows.length, active: inState('active'), idleInTransaction: inState('idle in transaction') };
+  }
+
+  async version(): Promise<string> {
+    const { rows } = await this.admin.query<{ server_version: string }>('show server_version');
+    return rows[0]?.server_version ?? '';
+  }
+
+  async drop(): Promise<void> {
+    for (const name of this.made.splice(0)) await this.admin.query(`drop database if exists ${name} with (force)`);
+    await this.admin.end();
+  }
+}
+
+export interface Connections {
+  readonly total: number;
+  readonly active: number;
+  readonly idleInTransaction: number;
+}

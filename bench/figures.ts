@@ -1,0 +1,18 @@
+/** The value below which so large a share (0 to 1) of the values lies; the nearest one that was measured. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Keeps so many digits after the point. */
+export function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

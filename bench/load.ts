@@ -1,0 +1,122 @@
+/** A process of its own: takes the turns that the bench orders and tells how long they took. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import type { Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
+import { takeTurn } from './take-turn.ts';
+import type { Target } from './targets.ts';
+
+/** A target with its connections and with the threads that are free. */
+interface Open {
+  readonly target: Target;
+  readonly client: Pool;
+  readonly free: string[];
+}
+
+const MOST_AT_ONCE = 64;
+const opened = new Map<string, Open>();
+
+function open(name: string, target: Target): void {
+  const client = new Pool(target.origin, { connections: MOST_AT_ONCE });
+  opened.set(name, { target, client, free: [...target.threads] });
+}
+
+function find(name: string): Open {
+  const found = opened.get(name);
+  if (!found) throw new Error(`No target ${name}`);
+  return found;
+}
+
+function takeThread({ free, target }: Open): string {
+  if (target.kind === 'direct') return '';
+  const thread = free.shift();
+  if (thread === undefined) throw new Error(`More turns at once on ${target.kind} than it has threads`);
+  return thread;
+}
+
+/** Keeps so many turns under way until the time or the number of turns is up; the last ones are waited for. */
+async function runSlice(slice: Slice): Promise<SliceResult> {
+  const on = find(slice.target);
+  const firstTokens: number[] = [];
+  const latencies: number[] = [];
+  const began = performance.now();
+  const until = began + slice.seconds * 1000;
+  let started = 0;
+  // Slow replies that all began together would end together, and the next ones would come in bursts.
+  const stagger = ((slice.script.writes - 1) * slice.script.everyMs) / slice.concurrency;
+  const worker = async (_: unknown, index: number): Promise<void> => {
+    await sleep(index * stagger);
+    while (started < slice.maxTurns && performance.now() < until) {
+      started += 1;
+      const thread = takeThread(on);
+      const times = await takeTurn(on.client, on.target, { form: slice.form, thread, script: slice.script });
+      on.free.push(thread);
+      firstTokens.push(times.firstToken);
+      latencies.push(times.whole);
+    }
+  };
+  await Promise.all(Array.from({ length: slice.concurrency }, worker));
+  return { seconds: (performance.now() - began) / 1000, latencies, firstTokens };
+}
+
+/** Opens so many streams, a few at a time, and holds all of them until they have ended. */
+async function hold({ target: name, streams, openAtOnce, script }: Hold): Promise<HoldResult> {
+  const { target, client: kept, free } = find(name);
+  if (streams > free.length) throw new Error(`More streams than threads: ${streams} of ${free.length}`);
+  // The idle ones would count among the service's sockets.
+  await kept.close();
+  const client = new Pool(target.origin, { connections: streams, headersTimeout: 0, bodyTimeout: 0 });
+  const lost: string[] = [];
+  const times = { allOpen: 0, firstEnd: 0 };
+  let openNow = 0;
+  let peakOpen = 0;
+  const hold = async (thread: string, onOpen: () => void): Promise<void> => {
+    try {
+      await takeTurn(client, target, { form: 'streamed', thread, script }, () => {
+        openNow += 1;
+        peakOpen = Math.max(peakOpen, openNow);
+        if (openNow === streams) times.allOpen = Date.now();
+        onOpen();
+      });
+      openNow -= 1;
+    } catch (error) {
+      lost.push(String(error));
+      onOpen();
+    }
+    if (times.firstEnd === 0) times.firstEnd = Date.now();
+  };
+  const ended: Promise<void>[] = [];
+  const waiting = free.splice(0, streams);
+  const opener = async (): Promise<void> => {
+    for (let thread = waiting.shift(); thread !== undefined; thread = waiting.shift()) {
+      const next = thread;
+      await new Promise<void>((resolve) => {
+        ended.push(hold(next, resolve));
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: openAtOnce }, opener));
+  await Promise.all(ended);
+  await client.close();
+  opened.set(name, { target, client: new Pool(target.origin, { connections: MOST_AT_ONCE }), free: [...target.threads] });
+  return { lost, peakOpen, allOpenAt: times.allOpen, firstEndAt: times.firstEnd };
+}
+
+async function obey(order: LoadOrder): Promise<LoadReply> {
+  switch (order.kind) {
+    case 'open':
+      open(order.name, order.target);
+      return { kind: 'opened' };
+    case 'slice':
+      return { kind: 'slice', result: await runSlice(order) };
+    case 'hold':
+      return { kind: 'hold', result: await hold(order) };
+  }
+}
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', (order: LoadOrder) => {
+  obey(order).then(
+    (reply) => process.send?.(reply),
+    (error: unknown) => process.send?.({ kind: 'failed', message: String(error) } satisfies LoadReply),
+  );
+});

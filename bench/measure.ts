@@ -1,0 +1,148 @@
+import type { Connections } from './databases.ts';
+import { median, percentile, round, sum } from './figures.ts';
+import type { LoadClient } from './load-client.ts';
+import type { SliceResult } from './load-orders.ts';
+import { type Cell, MOST_TURNS_A_ROUND, type Pass } from './plan.ts';
+import { processorMs, type Sample, residentMiB, watch } from './samples.ts';
+import type { TargetKind } from './targets.ts';
+import { INSTANT } from './script.ts';
+
+export interface CellFigures {
+  readonly target: TargetKind;
+  readonly turns: number;
+  readonly turnsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly firstTokenP50Ms: number;
+  readonly firstTokenP99Ms: number;
+  /** Time of the target's own process on the processors, a turn; unlike the rest hardly moved by what else runs. */
+  readonly processorMsPerTurn: number;
+}
+
+export interface CellResult {
+  readonly form: Cell['form'];
+  readonly concurrency: number;
+  readonly targets: readonly CellFigures[];
+  /** The service's turns per second by another's: the median of the rounds, and the lowest and highest round. */
+  readonly ratios: Readonly<Partial<Record<TargetKind, { median: number; lowest: number; highest: number }>>>;
+}
+
+/** Where a pass sends its load: a name that the load process knows, and the process that bears it. */
+export interface Place {
+  readonly name: string;
+  readonly pid: number;
+}
+export type Places = Readonly<Partial<Record<TargetKind, Place>>>;
+
+/** One round on one target. */
+interface Round extends SliceResult {
+  readonly processorMs: number;
+}
+
+export async function warmUp(load: LoadClient, places: Places, seconds: number): Promise<void> {
+  for (const { name: target } of Object.values(places)) {
+    for (const form of ['waiting', 'streamed'] as const) {
+      await load.slice({ target, form, script: INSTANT, concurrency: 16, seconds, maxTurns: MOST_TURNS_A_ROUND });
+    }
+  }
+}
+
+/** The targets take turns round by round, so that a disturbance of the machine meets all of them. */
+export async function measureCell(load: LoadClient, places: Places, cell: Cell): Promise<CellResult> {
+  const rounds = new Map<TargetKind, Round[]>();
+  for (let number = 0; number < cell.rounds; number += 1) {
+    for (const [kind, { name: target, pid }] of Object.entries(places) as [TargetKind, Place][]) {
+      const maxTurns = kind === 'service' ? MOST_TURNS_A_ROUND : Infinity;
+      const before = processorMs(pid);
+      const slice = await load.slice({ target, ...cell, maxTurns });
+      const round = { ...slice, processorMs: processorMs(pid) - before };
+      rounds.set(kind, [...(rounds.get(kind) ?? []), round]);
+    }
+  }
+  const { form, concurrency } = cell;
+  const targets = [...rounds].map(([kind, slices]) => figuresOf(kind, slices));
+  return { form, concurrency, targets, ratios: ratiosOf(rounds) };
+}
+
+function rateOf({ latencies, seconds }: SliceResult): number {
+  return latencies.length / seconds;
+}
+
+function figuresOf(target: TargetKind, slices: readonly Round[]): CellFigures {
+  const latencies = slices.flatMap((slice) => slice.latencies);
+  const firstTokens = slices.flatMap((slice) => slice.firstTokens);
+  return {
+    target,
+    turns: latencies.length,
+    turnsPerSecond: round(latencies.length / sum(slices.map(({ seconds }) => seconds)), 1),
+    p50Ms: round(percentile(latencies, 0.5), 2),
+    p99Ms: round(percentile(latencies, 0.99), 2),
+    firstTokenP50Ms: round(percentile(firstTokens, 0.5), 2),
+    firstTokenP99Ms: round(percentile(firstTokens, 0.99), 2),
+    processorMsPerTurn: round(sum(slices.map(({ processorMs }) => processorMs)) / latencies.length, 2),
+  };
+}
+
+function ratiosOf(rounds: ReadonlyMap<TargetKind, readonly SliceResult[]>): CellResult['ratios'] {
+  const service = (rounds.get('service') ?? []).map(rateOf);
+  const others = [...rounds].filter(([kind]) => kind !== 'service');
+  return Object.fromEntries(
+    others.map(([kind, slices]) => {
+      const ratios = slices.map((slice, index) => (service[index] ?? Number.NaN) / rateOf(slice));
+      const figures = { median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) };
+      return [kind, { median: round(figures.median, 3), lowest: round(figures.lowest, 3), highest: round(figures.highest, 3) }];
+    }),
+  );
+}
+
+export interface HoldFigures {
+  readonly streams: number;
+  readonly peakOpen: number;
+  readonly lost: number;
+  readonly whyLost: readonly string[];
+  readonly residentBeforeMiB: number;
+  readonly peakResidentMiB: number;
+  /** Seconds from the first stream's start until all were open, and how long all of them then stayed open. */
+  readonly openedInSeconds: number;
+  readonly allOpenSeconds: number;
+  /** The service's connections to the database while all streams were open: the most of each kind in one look. */
+  readonly connections: (Connections & { readonly looks: number; readonly looksWithActive: number }) | null;
+}
+
+const OPEN_AT_ONCE = 64;
+
+export async function measureHold(
+  load: LoadClient,
+  on: { readonly target: string; readonly pid: number; readonly connections?: () => Promise<Connections> },
+  { streams, script }: Pass['holds'][number],
+): Promise<HoldFigures> {
+  const residentBefore = residentMiB(on.pid);
+  const began = Date.now();
+  const watching = watch(on.pid, on.connections);
+  const held = await load.hold({ target: on.target, script, streams, openAtOnce: OPEN_AT_ONCE });
+  const samples = await watching.stop();
+  const whileAllOpen = held.allOpenAt === 0 ? [] : samples.filter(({ at }) => at > held.allOpenAt && at < held.firstEndAt);
+  return {
+    streams,
+    peakOpen: held.peakOpen,
+    lost: held.lost.length,
+    whyLost: [...new Set(held.lost)].slice(0, 5),
+    residentBeforeMiB: round(residentBefore, 0),
+    peakResidentMiB: round(Math.max(...samples.map((sample) => sample.residentMiB)), 0),
+    openedInSeconds: held.allOpenAt === 0 ? Number.NaN : round((held.allOpenAt - began) / 1000, 1),
+    allOpenSeconds: held.allOpenAt === 0 ? 0 : round(Math.max(0, held.firstEndAt - held.allOpenAt) / 1000, 1),
+    connections: on.connections ? mostConnections(whileAllOpen) : null,
+  };
+}
+
+function mostConnections(samples: readonly Sample[]): HoldFigures['connections'] {
+  const seen = samples.flatMap(({ connections }) => connections ?? []);
+  const most = (of: (seen: Connections) => number): number => Math.max(0, ...seen.map(of));
+  return {
+    total: most(({ total }) => total),
+    active: most(({ active }) => active),
+    idleInTransaction: most(({ idleInTransaction }) => idleInTransaction),
+    looks: seen.length,
+    looksWithActive: seen.filter(({ active, idleInTransaction }) => active + idleInTransaction > 0).length,
+  };
+}

@@ -1,0 +1,113 @@
+import { median, percentile, round } from './figures.ts';
+import type { LoadClient } from './load-client.ts';
+import { type CellResult, type HoldFigures, measureCell, measureHold, type Place, type Places, warmUp } from './measure.ts';
+import { mostTurns, type Pass } from './plan.ts';
+import { provision } from './provision.ts';
+import { watch } from './samples.ts';
+import type { RunningService, Stage } from './stage.ts';
+import type { Target, TargetKind } from './targets.ts';
+
+export interface PassResult {
+  readonly mode: 'postgres' | 'embedded';
+  readonly throughput: readonly CellResult[];
+  readonly firstToken: readonly CellResult[];
+  /** Resident memory of the service's process while the turns above were taken. */
+  readonly residentMiB: { readonly median: number; readonly peak: number };
+  /** In a process started anew, so that the figure is that of the streams. */
+  readonly holds: readonly HoldFigures[];
+}
+
+/** What all passes share: the load process, and the floor under the service. */
+export interface Floor {
+  readonly load: LoadClient;
+  readonly direct: Target;
+  readonly bare: Target;
+}
+
+type Say = (line: string) => void;
+
+/** Starts the service twice on the same data: for the turns and, anew, for the streams. */
+interface Mode {
+  readonly name: PassResult['mode'];
+  start(): Promise<RunningService>;
+}
+
+export async function clustered(stage: Stage): Promise<Mode> {
+  const environment = await stage.clusteredEnvironment();
+  return { name: 'postgres', start: () => stage.startClustered(environment) };
+}
+
+export function embedded(stage: Stage): Mode {
+  const env = stage.embeddedEnvironment();
+  return { name: 'embedded', start: () => stage.startEmbedded(env) };
+}
+
+export async function runPass({ load, direct, bare }: Floor, mode: Mode, pass: Pass, say: Say): Promise<PassResult> {
+  say(`${mode.name}: starting the service`);
+  const first = await mode.start();
+  const began = Date.now();
+  const target = await provision(
+    { origin: first.service.origin, pid: first.service.pid, env: first.env },
+    { threads: pass.threads, mostTurns: mostTurns(pass) },
+  );
+  say(`${mode.name}: ${pass.threads} threads made in ${round((Date.now() - began) / 1000, 1)} s`);
+  const targets: Readonly<Record<TargetKind, Target>> = { direct, bare, service: target };
+  const places = await openAll(load, mode.name, pass.targets, targets);
+  const watching = watch(first.service.pid);
+  const turns = await measureTurns(load, places, pass, (line) => say(`${mode.name}: ${line}`));
+  const resident = (await watching.stop()).map(({ residentMiB }) => residentMiB);
+  await first.stop();
+  const holds = await measureHolds(load, mode, pass, target, say);
+  const residentMiB = { median: round(median(resident), 0), peak: round(percentile(resident, 1), 0) };
+  return { mode: mode.name, ...turns, residentMiB, holds };
+}
+
+async function openAll(
+  load: LoadClient,
+  mode: string,
+  kinds: readonly TargetKind[],
+  targets: Readonly<Record<TargetKind, Target>>,
+): Promise<Places> {
+  const places: Partial<Record<TargetKind, Place>> = {};
+  for (const kind of kinds) {
+    const name = `${mode}/${kind}`;
+    places[kind] = { name, pid: targets[kind].pid };
+    await load.open(name, targets[kind]);
+  }
+  return places;
+}
+
+async function measureTurns(
+  load: LoadClient,
+  places: Places,
+  pass: Pass,
+  say: Say,
+): Promise<Pick<PassResult, 'throughput' | 'firstToken'>> {
+  say('warming up');
+  await warmUp(load, places, pass.warmUpSeconds);
+  const throughput: CellResult[] = [];
+  for (const cell of pass.throughput) {
+    say(`${cell.form}, ${cell.concurrency} at a time`);
+    throughput.push(await measureCell(load, places, cell));
+  }
+  const firstToken: CellResult[] = [];
+  for (const cell of pass.firstToken) {
+    say(`first token, ${cell.concurrency} at a time`);
+    firstToken.push(await measureCell(load, places, cell));
+  }
+  return { throughput, firstToken };
+}
+
+async function measureHolds(load: LoadClient, mode: Mode, pass: Pass, before: Target, say: Say): Promise<HoldFigures[]> {
+  const running = await mode.start();
+  const { service, connections } = running;
+  const name = `${mode.name}/holds`;
+  await load.open(name, { ...before, origin: service.origin, pid: service.pid });
+  const holds: HoldFigures[] = [];
+  for (const hold of pass.holds) {
+    say(`${mode.name}: ${hold.streams} streams open`);
+    holds.push(await measureHold(load, { target: name, pid: service.pid, connections }, hold));
+  }
+  await running.stop();
+  return holds;
+}

@@ -1,0 +1,50 @@
+import type { Environment } from './processes.ts';
+import { operatorCommand } from './processes.ts';
+import type { Target } from './targets.ts';
+
+/** Requests that one agent may be sent within a minute, with room below the service's limit of 600. */
+const BUDGET = 540;
+const AT_ONCE = 16;
+
+/** What a pass over the service needs: a key, and as many agents as keep every one of them below its limit. */
+export async function provision(
+  service: { readonly origin: string; readonly pid: number; readonly env: Environment },
+  needs: { readonly threads: number; readonly mostTurns: number },
+): Promise<Target> {
+  const { origin, pid, env } = service;
+  const organization = await operatorCommand(['org', 'create', '--name', 'bench', '--agent-limit', '1000'], env);
+  const created = await operatorCommand(
+    ['key', 'create', '--org', organization['id'] ?? '', '--capabilities', 'chat,manageAgents'],
+    env,
+  );
+  const key = created['key'] ?? '';
+  const agents = await inParallel(Math.ceil((needs.threads + needs.mostTurns) / BUDGET), (index) =>
+    post(origin, key, '/v1/agents', { name: `Bench ${index}`, provider: { type: 'anthropic' } }),
+  );
+  // Threads of one agent lie far apart in the list, so that turns spread over the agents.
+  const threads = await inParallel(needs.threads, (index) =>
+    post(origin, key, '/v1/threads', { assistant_id: agents[index % agents.length] }),
+  );
+  return { kind: 'service', origin, pid, key, threads };
+}
+
+async function post(origin: string, key: string, path: string, body: object): Promise<string> {
+  const answer = await fetch(`${origin}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${text}`);
+  return (JSON.parse(text) as { readonly id: string }).id;
+}
+
+async function inParallel<Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) results[index] = await work(index);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}

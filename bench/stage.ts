@@ -1,0 +1,141 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { type Connections, Databases } from './databases.ts';
+import { LoadClient } from './load-client.ts';
+import { type Environment, Processes, type Service } from './processes.ts';
+import type { Target } from './targets.ts';
+
+/** Connections to PostgreSQL, for the service and for the bare server alike. */
+const POOL = 10;
+const API_PROGRAM = 'bench_api';
+
+/** A service that runs, with what its operator would know. */
+export interface RunningService {
+  readonly service: Service;
+  readonly env: Environment;
+  /** Its connections to the database; undefined where the database is inside the process. */
+  readonly connections?: () => Promise<Connections>;
+  stop(): Promise<void>;
+}
+
+/** Everything that a run of the bench starts and makes; `clear` leaves nothing of it behind. */
+export class Stage {
+  readonly processes = new Processes();
+  private readonly databases: Databases;
+  private readonly redisUrl: string;
+  private readonly redisPrefix = `bench-${randomBytes(4).toString('hex')}`;
+  private readonly folders: string[] = [];
+  private readonly nodeArgs: readonly string[];
+  private upstreamOrigin = '';
+
+  private constructor(databases: Databases, redisUrl: string, nodeArgs: readonly string[]) {
+    this.databases = databases;
+    this.redisUrl = redisUrl;
+    this.nodeArgs = nodeArgs;
+  }
+
+  /** @param options `nodeArgs` are given to the service's Node, for a profile of it */
+  static async set(options: {
+    readonly databaseUrl: string;
+    readonly redisUrl: string;
+    readonly nodeArgs: readonly string[];
+  }): Promise<Stage> {
+    return new Stage(await Databases.connect(options.databaseUrl), options.redisUrl, options.nodeArgs);
+  }
+
+  databaseVersion(): Promise<string> {
+    return this.databases.version();
+  }
+
+  startLoad(): LoadClient {
+    return new LoadClient(this.processes.startFork('load.ts'));
+  }
+
+  async startUpstream(): Promise<Target> {
+    const { port, pid } = await this.processes.startServer('upstream.ts');
+    this.upstreamOrigin = `http://127.0.0.1:${port}`;
+    return { kind: 'direct', origin: this.upstreamOrigin, pid, key: 'bench', threads: [] };
+  }
+
+  async startBare(threads: number): Promise<Target> {
+    const key = `ak_${randomBytes(32).toString('hex')}`;
+    const database = await this.databases.create('bare');
+    const args = [database.href, this.upstreamOrigin, String(POOL)];
+    const { port, pid } = await this.processes.startServer('bare.ts', args, { BARE_KEY: key, NODE_ENV: 'production' });
+    const origin = `http://127.0.0.1:${port}`;
+    return { kind: 'bare', origin, pid, key, threads: Array.from({ length: threads }, () => randomUUID()) };
+  }
+
+  /** The settings of a service on PostgreSQL and Redis, with a database of its own. */
+  async clusteredEnvironment(): Promise<{ env: Environment; database: URL }> {
+    const database = await this.databases.create('service');
+    const env = {
+      ...this.commonEnvironment(),
+      DATABASE_URL: database.href,
+      DATABASE_POOL: String(POOL),
+      REDIS_URL: this.redisUrl,
+      REDIS_PREFIX: this.redisPrefix,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+    };
+    return { env, database };
+  }
+
+  /** An API and a worker, as they are deployed. */
+  async startClustered({ env, database }: { env: Environment; database: URL }): Promise<RunningService> {
+    // The driver's own variable: tells the connections of the two processes apart.
+    const service = await this.processes.startService('api', { ...env, PGAPPNAME: API_PROGRAM }, this.nodeArgs);
+    const worker = await this.processes.startService('worker', { ...env, PGAPPNAME: 'bench_worker' }, []);
+    return {
+      service,
+      env,
+      connections: () => this.databases.connections(database, API_PROGRAM),
+      stop: async () => {
+        await Promise.all([service.stop(), worker.stop()]);
+      },
+    };
+  }
+
+  /** The settings of the embedded default, with a data folder of its own. */
+  embeddedEnvironment(): Environment {
+    const folder = mkdtempSync(join(tmpdir(), 'agents-bench-'));
+    this.folders.push(folder);
+    return { ...this.commonEnvironment(), DATA_DIR: folder };
+  }
+
+  async startEmbedded(env: Environment): Promise<RunningService> {
+    const service = await this.processes.startService('all', env, this.nodeArgs);
+    return { service, env, stop: () => service.stop() };
+  }
+
+  async clear(): Promise<void> {
+    await this.processes.stop();
+    for (const folder of this.folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    await this.forgetRedis();
+    await this.databases.drop();
+  }
+
+  private commonEnvironment(): Record<string, string> {
+    return {
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      ANTHROPIC_API_KEY: 'bench',
+      ANTHROPIC_BASE_URL: this.upstreamOrigin,
+      SHUTDOWN_SECONDS: '5',
+    };
+  }
+
+  private async forgetRedis(): Promise<void> {
+    const redis = new Redis(this.redisUrl, { maxRetriesPerRequest: 1, lazyConnect: true });
+    try {
+      await redis.connect();
+      for await (const keys of redis.scanStream({ match: `*${this.redisPrefix}*`, count: 1000 })) {
+        if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+      }
+    } finally {
+      redis.disconnect();
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Dispatcher } from 'undici';
+import type { ReplyScript } from './script.ts';
+import { marksOf, type Target, type TurnForm, turnRequest } from './targets.ts';
+
+/** Milliseconds from the request's start. */
+export interface TurnTimes {
+  readonly firstToken: number;
+  readonly whole: number;
+}
+
+/**
+ * Takes one turn and reads its answer to the end.
+ * @throws Error on any status but 200 and on an answer that ends without its last event
+ */
+export async function takeTurn(
+  client: Dispatcher,
+  target: Target,
+  turn: { readonly form: TurnForm; readonly thread: string; readonly script: ReplyScript },
+  onFirstToken?: () => void,
+): Promise<TurnTimes> {
+  const { path, headers, body } = turnRequest(target, turn.form, turn.thread, turn.script);
+  const marks = marksOf(target.kind, turn.form);
+  const began = performance.now();
+  const answer = await client.request({ path, method: 'POST', headers, body });
+  let text = '';
+  let firstToken: number | undefined;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    text += chunk.toString('latin1');
+    if (firstToken === undefined && text.includes(marks.firstToken)) {
+      firstToken = performance.now() - began;
+      onFirstToken?.();
+    }
+  }
+  const whole = performance.now() - began;
+  if (answer.statusCode !== 200) throw new Error(`${target.kind} answered ${answer.statusCode}: ${text.slice(0, 200)}`);
+  if (firstToken === undefined || !text.includes(marks.end)) {
+    throw new Error(`${target.kind} ended without its last event: ${text.slice(-200)}`);
+  }
+  return { firstToken, whole };
+}

@@ -1,0 +1,50 @@
+import { userText, type ReplyScript } from './script.ts';
+
+/** The upstream itself, the least server in front of it, the service. */
+export type TargetKind = 'direct' | 'bare' | 'service';
+export type TurnForm = 'waiting' | 'streamed';
+
+export interface Target {
+  readonly kind: TargetKind;
+  readonly origin: string;
+  /** Its process, whose time on the processor is counted. */
+  readonly pid: number;
+  readonly key: string;
+  /** Threads that turns may be taken on; each holds at most one turn at a time. */
+  readonly threads: readonly string[];
+}
+
+export interface TurnRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function turnRequest(target: Target, form: TurnForm, thread: string, script: ReplyScript): TurnRequest {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.key}` };
+  const content = userText(script);
+  if (target.kind === 'direct') {
+    const messages = [{ role: 'user', content }];
+    const body = JSON.stringify({ model: 'bench', max_tokens: 1024, stream: true, messages });
+    return { path: '/v1/messages', headers, body };
+  }
+  const path = `/v1/threads/${thread}/runs${form === 'streamed' ? '/stream' : ''}`;
+  return { path, headers, body: JSON.stringify({ message: { role: 'user', content } }) };
+}
+
+/** What the first token looks like in an answer, and what only a whole answer has. */
+export interface Marks {
+  readonly firstToken: string;
+  readonly end: string;
+}
+
+export function marksOf(kind: TargetKind, form: TurnForm): Marks {
+  if (kind === 'service') {
+    return form === 'streamed'
+      ? { firstToken: '"TEXT_MESSAGE_CONTENT"', end: '"RUN_FINISHED"' }
+      : { firstToken: '"content"', end: '"status":"completed"' };
+  }
+  return form === 'streamed' || kind === 'direct'
+    ? { firstToken: '"content_block_delta"', end: '"message_stop"' }
+    : { firstToken: '"content"', end: '"role":"assistant"' };
+}
