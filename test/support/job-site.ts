@@ -191,7 +191,10 @@ export function gate(): { passed: Promise<void>; open: () => void } {
 /** Works until it is told to give up. */
 export const untilAborted: Behaviour = (_, { signal }) =>
   new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => {
+    const giveUp = (): void => {
       reject(signal.reason as Error);
-    });
+    };
+    // A job counts as started before its handler runs, so the abort may have come first.
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp);
   });
