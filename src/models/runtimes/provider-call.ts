@@ -26,6 +26,9 @@ const ROUTED_REFUSAL = 'The gateway, or the model provider behind it, refused th
 /** Enough of a provider's words for the log to tell what happened. */
 const DETAIL_CHARACTERS = 1000;
 
+/** Given as the reason to what is still open; making the default one for each call costs more than the abort. */
+const CALL_OVER = new Error('The call of the provider is over');
+
 /** One call of a provider: its key, its own abort signal, its end, and the words for its failure. */
 export class ProviderCall {
   private readonly controller = new AbortController();
@@ -70,7 +73,7 @@ export class ProviderCall {
   /** The provider said its last word; what is left of the response is read for a moment more. */
   drain(): void {
     this.cancelDrain ??= this.clock.after(DRAIN_MS, () => {
-      this.controller.abort();
+      this.controller.abort(CALL_OVER);
     });
   }
 
@@ -82,7 +85,7 @@ export class ProviderCall {
   close(): void {
     this.outer.removeEventListener('abort', this.abort);
     this.cancelDrain?.();
-    this.controller.abort();
+    this.controller.abort(CALL_OVER);
   }
 
   /** What to throw for `error`: the caller's own reason after an abort, else a `ModelFailure`. */

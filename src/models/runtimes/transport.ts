@@ -125,6 +125,9 @@ function retryAfter(header: string | string[] | undefined, body: string, now: Da
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
 }
 
+/** The caller wants no more of the answer. */
+const UNWANTED = new Error('The rest of the answer is not wanted');
+
 /** One call on its way: joins the caller's signal with the idle limit, which runs only while bytes are waited for. */
 class WatchedCall {
   private readonly controller = new AbortController();
@@ -190,7 +193,7 @@ class WatchedCall {
         },
         cancel: () => {
           this.end();
-          this.controller.abort();
+          this.controller.abort(UNWANTED);
         },
       },
       { highWaterMark: 0 },

@@ -17,6 +17,9 @@ const READY_BELOW = UNREAD_LIMIT / 4;
 /** Looks without progress after which a reader that is being waited for counts as gone. */
 const LOOKS_WITHOUT_PROGRESS = 2;
 
+/** Given as the reason, since making the default one costs more than all listeners together. */
+const STREAM_OVER = new Error('The stream is over');
+
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -160,7 +163,7 @@ export class EventStream {
 
   private onClosed(): void {
     this.pending = '';
-    this.abort.abort();
+    this.abort.abort(STREAM_OVER);
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 }

@@ -17,12 +17,20 @@ if rest < 0 then
 end
 return { hits + 1, rest }`;
 
+type HitWindow = (key: string, ttl: number, limit: number, action: 'hit' | 'read') => Promise<[number, number]>;
+
 /** Windows shared by all processes. Rejects while Redis cannot be reached. */
 export class RedisWindows implements WindowStorage {
+  private readonly redis: Redis & { readonly hitWindow: HitWindow };
+
   constructor(
-    private readonly redis: Redis,
+    redis: Redis,
     private readonly prefix = 'limit:',
-  ) {}
+  ) {
+    // Sent once and then named by its digest: the script is ten times the size of a request.
+    redis.defineCommand('hitWindow', { numberOfKeys: 1, lua: HIT });
+    this.redis = redis as Redis & { readonly hitWindow: HitWindow };
+  }
 
   increment(key: string, ttl: number, limit: number): Promise<WindowRecord> {
     return this.run(key, ttl, limit, 'hit');
@@ -33,10 +41,7 @@ export class RedisWindows implements WindowStorage {
   }
 
   private async run(key: string, ttl: number, limit: number, action: 'hit' | 'read'): Promise<WindowRecord> {
-    const [hits, rest] = (await this.redis.eval(HIT, 1, `${this.prefix}${key}`, ttl, limit, action)) as [
-      number,
-      number,
-    ];
+    const [hits, rest] = await this.redis.hitWindow(`${this.prefix}${key}`, ttl, limit, action);
     return windowRecord(hits, limit, rest);
   }
 }
