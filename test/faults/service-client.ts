@@ -4,6 +4,7 @@ import { readEvents } from '../support/sse.js';
 export interface Listed {
   readonly messages: readonly {
     readonly role: string;
+    readonly runId?: string | null;
     readonly content: string;
     readonly status: string;
     readonly toolCalls?: readonly { readonly id: string; readonly status: string }[];
@@ -11,6 +12,7 @@ export interface Listed {
 }
 
 export interface ReceivedEvent {
+  readonly runId?: string;
   readonly type: string;
   readonly code?: string;
   readonly result?: { readonly run: { readonly status: string }; readonly message: { readonly content: string } | null };

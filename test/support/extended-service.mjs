@@ -1,0 +1,40 @@
+// Starts the built service, as `main.js all` does, with further participants in its turns.
+import 'reflect-metadata';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Module } from '@nestjs/common';
+
+export const built = (path) => import(pathToFileURL(resolve('dist', path)).href);
+
+/** @param participants providers by the role they have in a turn, for instance `{ toolSources: [PayTool] }` */
+export async function startExtended(participants) {
+  const { AuthenticateRequest, BootstrapOrganization } = await built('access/index.js');
+  const { AppModule, schemas } = await built('app.module.js');
+  const { SystemClock } = await built('platform/clock/index.js');
+  const { loadSettings } = await built('platform/config/index.js');
+  const { migrate, openDatabase } = await built('platform/database/index.js');
+  const { createHttpApp } = await built('platform/http/index.js');
+  const { createLogger } = await built('platform/telemetry/index.js');
+
+  class ParticipantsModule {
+    name = 'participants';
+  }
+  const providers = Object.values(participants).flat();
+  Module({ providers, exports: providers })(ParticipantsModule);
+
+  const settings = loadSettings({ role: 'all', demo: false });
+  const logger = createLogger(settings);
+  const open = await openDatabase(settings, schemas);
+  await migrate(open);
+  const extensions = { imports: [ParticipantsModule], ...participants };
+  const app = await createHttpApp({
+    rootModule: AppModule.forRoot({ settings, open, clock: new SystemClock(), logger, extensions }),
+    settings,
+    logger,
+    onRequest: (created) => [created.get(AuthenticateRequest).hook],
+  });
+  await app.init();
+  const first = await app.get(BootstrapOrganization).execute();
+  await app.listen(settings.port, settings.host);
+  process.stdout.write(`Listening on ${await app.getUrl()}\n${first?.key ?? ''}\n`);
+}
