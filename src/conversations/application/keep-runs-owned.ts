@@ -8,7 +8,7 @@ import { RunSupervisor } from './run-supervisor.js';
 
 /**
  * Says at every heartbeat that this process lives, and breaks off those of its runs that are no
- * longer its own: ended by a reconciler while the process stood still, or deleted with their agent.
+ * longer its own: ended by a reconciler while the process stood still, or deleted with their thread or agent.
  */
 @Injectable()
 export class KeepRunsOwned implements OnApplicationBootstrap, OnModuleDestroy {
@@ -47,13 +47,15 @@ export class KeepRunsOwned implements OnApplicationBootstrap, OnModuleDestroy {
     this.beating = true;
     try {
       const running = this.supervisor.runs;
-      const owned = await this.runs.beat(
+      const known = await this.runs.beat(
         this.owner.id,
         running.map((run) => run.runId),
       );
       for (const run of running) {
-        const state = owned.get(run.runId);
-        if (!state) run.abort('lost_ownership');
+        const state = known.get(run.runId);
+        // Runs go with their thread, and threads with their agent: somebody deleted one of them in another process.
+        if (!state) run.abort('thread_deleted');
+        else if (!state.owned) run.abort('lost_ownership');
         else if (state.cancelled) run.abort('cancel_requested');
       }
     } finally {

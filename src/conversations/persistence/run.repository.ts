@@ -166,19 +166,20 @@ export class RunRepository {
   }
 
   /**
-   * @returns those of the runs that are still running and still this owner's, and whether they shall be
-   * cancelled. An owner that was given up (its process stood still for too long) starts anew with nothing.
+   * @returns those of the runs that still exist: whether they are still running and still this owner's, and whether
+   * they shall be cancelled. An owner that was given up (its process stood still for too long) starts anew with nothing.
    */
-  async beat(ownerId: string, runIds: readonly string[]): Promise<Map<string, { cancelled: boolean }>> {
-    const rows = await this.database.query<{ id: string | null; cancelled: boolean }>(
+  async beat(ownerId: string, runIds: readonly string[]): Promise<Map<string, { owned: boolean; cancelled: boolean }>> {
+    const rows = await this.database.query<{ id: string | null; owned: boolean; cancelled: boolean }>(
       `with beat as (
          insert into run_owners (id) values ($1) on conflict (id) do update set heartbeat_at = now() returning id
        )
-       select runs.id, runs.cancel_requested_at is not null as cancelled from beat left join runs
-         on runs.owner_id = beat.id and runs.status = 'running' and runs.id = any($2::uuid[])`,
+       select runs.id, runs.owner_id = beat.id and runs.status = 'running' as owned,
+              runs.cancel_requested_at is not null as cancelled
+       from beat left join runs on runs.id = any($2::uuid[])`,
       [ownerId, runIds],
     );
-    return new Map(rows.flatMap(({ id, cancelled }) => (id === null ? [] : [[id, { cancelled }] as const])));
+    return new Map(rows.flatMap(({ id, ...state }) => (id === null ? [] : [[id, state] as const])));
   }
 
   async retireOwner(ownerId: string): Promise<void> {

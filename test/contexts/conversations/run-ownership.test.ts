@@ -124,6 +124,20 @@ describe('a process that has lost a run', () => {
     expect(traces.body.traces).toHaveLength(1);
   });
 
+  it.each(['threads', 'agents'])('cancels it at its next heartbeat when another process has deleted it with its %s', async (table) => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half an answer']);
+    service.models.next(held.script);
+    const streaming = talk.streamed('Hi');
+    const asked = await held.asked;
+    const id = table === 'threads' ? talk.threadId : talk.agentId;
+    await service.database.query(`delete from ${table} where id = $1`, [id]);
+    await clock.advance(HEARTBEAT_MS);
+    await asked.disconnected;
+    held.finish();
+    expect(endOf(await streaming)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
+  });
+
   it('keeps those that are its own', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
