@@ -4,25 +4,28 @@ import { type Answer, message, startService, type TestService, until } from '../
 import { ManualClock } from '../support/manual-clock.js';
 import { HeldReply, says } from '../support/scripted-models.js';
 import { endOf, Talk } from '../support/talk.js';
-import { TcpProxy } from '../support/tcp-proxy.js';
+import { CuttableProxy } from '../support/cuttable-proxy.js';
 
 const SERVER = process.env['TEST_MODE'] === 'cluster' ? process.env['DATABASE_URL'] : undefined;
 
 const clock = new ManualClock();
 let service: TestService;
 /** On the way to the database, where it is a server. */
-let proxy: TcpProxy | undefined;
+let proxy: CuttableProxy | undefined;
 
 beforeAll(async () => {
   if (SERVER !== undefined) {
-    proxy = await TcpProxy.start(SERVER);
-    process.env['DATABASE_URL'] = proxy.through(SERVER);
+    const url = new URL(SERVER);
+    proxy = await CuttableProxy.start({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    process.env['DATABASE_URL'] = url.href;
   }
   service = await startService({ clock });
 });
 afterAll(async () => {
   await service.close();
-  await proxy?.cut();
+  await proxy?.close();
 });
 beforeEach(() => {
   service.models.reset();
@@ -43,12 +46,18 @@ async function refuseEnds(): Promise<() => Promise<void>> {
   };
 }
 
+type BringBack = () => Promise<void>;
+
 /** Takes the database away from the service; the returned function brings it back. */
-async function takeAway(): Promise<() => Promise<void>> {
+async function takeAway(how: 'cut' | 'stalled' = 'cut'): Promise<BringBack> {
   if (!proxy) return refuseEnds();
   const way = proxy;
-  await way.cut();
-  return () => way.restore();
+  if (how === 'cut') way.cut();
+  else way.stall('everything');
+  return () => {
+    way.restore();
+    return Promise.resolve();
+  };
 }
 
 /** The stored end, once it is there: it is tried again every two seconds. */
@@ -122,11 +131,11 @@ describe('a database that is away when a run ends', () => {
 const clusterOnly = SERVER === undefined ? describe.skip : describe;
 
 clusterOnly('a database that is away', () => {
-  it('answers 503 within two seconds, and serves as before once it is back', async () => {
+  it.each(['cut', 'stalled'] as const)('(the way to it %s) answers 503 within two seconds, and serves as before once it is back', async (how) => {
     const talk = await Talk.start(service);
     service.models.always(says('Hello'));
     await talk.run('Warm');
-    const bringBack = await takeAway();
+    const bringBack = await takeAway(how);
 
     const send = (method: string, path: string, body?: object): Promise<Answer> =>
       service.http(method, path, { key: talk.key, ...(body ? { body } : {}) });

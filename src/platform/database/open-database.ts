@@ -11,10 +11,11 @@ import { Database } from './database.js';
 import { takeDataFolder } from './data-folder.js';
 import { PreparingClient } from './preparing-client.js';
 import type { ContextSchema } from './schema.js';
+import { SilenceWatch } from './silence-watch.js';
 
 /** How long a request waits for a connection before the database counts as down. */
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Longer than any statement of the service needs; ends what a dead network left hanging. */
+/** Longer than any statement of the service needs. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 const asText = (value: string): string => value;
@@ -100,7 +101,15 @@ async function openServer(url: string, connections: number, schemas: readonly Co
   );
   await orm.connect();
   if (!pool) throw new Error('The PostgreSQL driver made no pool');
-  return { database: new Database(orm), native: { kind: 'server', pool }, close: () => orm.close() };
+  const watch = new SilenceWatch(pool, url);
+  return {
+    database: new Database(orm),
+    native: { kind: 'server', pool },
+    close: async () => {
+      watch.stop();
+      await orm.close();
+    },
+  };
 }
 
 function common(schemas: readonly ContextSchema[]): Pick<

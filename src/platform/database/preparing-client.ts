@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 
 /** Far more than the service has; texts beyond it (made up while running) are sent unprepared. */
 const MAX_PREPARED = 1_000;
@@ -21,8 +21,24 @@ const { query: sendQuery } = Client.prototype as { query: (this: Client, ...para
  * planning the statements of a turn costs PostgreSQL as much as executing them.
  */
 export class PreparingClient extends Client {
+  /** Since when the server owes an answer, in epoch milliseconds; undefined while it owes none. */
+  busySince: number | undefined;
+
+  constructor(options?: ClientConfig) {
+    super(options);
+    this.on('drain', () => {
+      this.busySince = undefined;
+    });
+  }
+
+  /** Closes the connection without a word to the server; what waits for an answer fails. */
+  breakOff(): void {
+    this.connection.stream.destroy();
+  }
+
   // The overloads of `pg` (texts, configurations, callbacks, cursors) come through one implementation.
   override query = ((...parameters: unknown[]) => {
+    this.busySince ??= Date.now();
     const [text, values, ...rest] = parameters;
     const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined;
     const sent = name === undefined ? parameters : [{ name, text, values }, ...rest];

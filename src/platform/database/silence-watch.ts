@@ -1,0 +1,78 @@
+import pg, { type Pool } from 'pg';
+import { PreparingClient } from './preparing-client.js';
+
+/** A statement that waits for so long, while no other connection hears anything either, is a reason to ask. */
+const SUSPICIOUS_MS = 700;
+/** A server that does not say anything to a new connection within this time is away. */
+const ANSWER_MS = 1_000;
+const LOOK_MS = 200;
+/** Between two questions: a statement may be slow with good reason, and for long. */
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * Tells a server that has gone silent (a lost network, a standing machine) from a slow statement: without
+ * a reset nothing would end the wait for an answer but the limit of the longest statement. What waits on
+ * a silent server fails as if its connection had been closed.
+ */
+export class SilenceWatch {
+  private readonly clients = new Set<PreparingClient>();
+  private readonly timer: NodeJS.Timeout;
+  private heardAt = Date.now();
+  private askedAt = 0;
+
+  constructor(
+    pool: Pool,
+    private readonly url: string,
+  ) {
+    pool.on('connect', (client) => {
+      if (client instanceof PreparingClient) this.add(client);
+    });
+    pool.on('remove', (client) => {
+      if (client instanceof PreparingClient) this.clients.delete(client);
+    });
+    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private add(client: PreparingClient): void {
+    this.clients.add(client);
+    this.heardAt = Date.now();
+    client.on('drain', () => {
+      this.heardAt = Date.now();
+    });
+  }
+
+  private async look(): Promise<void> {
+    const now = Date.now();
+    if (now - this.askedAt < ASK_AGAIN_MS || now - this.heardAt < SUSPICIOUS_MS) return;
+    const waiting = [...this.clients].some(({ busySince }) => busySince !== undefined && now - busySince > SUSPICIOUS_MS);
+    if (!waiting) return;
+    this.askedAt = now;
+    if ((await this.answers()) || this.heardAt > now) return;
+    // The idle ones too: the next statement on each would wait in the same way.
+    for (const client of this.clients) client.breakOff();
+  }
+
+  /** Whatever the server says, a refusal included, shows that it is there. */
+  private async answers(): Promise<boolean> {
+    const client = new pg.Client({ connectionString: this.url });
+    client.on('error', () => undefined);
+    const spoken = client.connect().then(
+      () => true,
+      () => true,
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, ANSWER_MS, false);
+    });
+    const answered = await Promise.race([spoken, silence]);
+    clearTimeout(timer);
+    // Saying goodbye would wait for the one who does not answer.
+    if (answered) await client.end().catch(() => undefined);
+    else client.connection.stream.destroy();
+    return answered;
+  }
+}
