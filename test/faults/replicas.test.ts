@@ -10,7 +10,7 @@ const clusterOnly = process.env['TEST_MODE'] === 'cluster' ? describe : describe
 
 interface Numbered {
   readonly id: number;
-  readonly event: { readonly type: string; readonly runId?: string; readonly code?: string };
+  readonly event: { readonly type: string; readonly runId?: string; readonly code?: string; readonly result?: object };
 }
 
 /** A stream that is being read, and what came of it so far. */
@@ -134,6 +134,27 @@ clusterOnly('two replicas of the service', () => {
     while ((await rejoined()) !== 'RUN_FINISHED') await new Promise((wait) => setTimeout(wait, 50));
     expect(here.last?.type).toBe('RUN_FINISHED');
     expect(here.events.map(({ id }) => id)).toEqual(here.events.map((_, index) => index + 1));
+  });
+
+  it('both lose Redis: a repeat with the same Idempotency-Key on the other one gets the same reply all the same', async () => {
+    const held = new HeldReply(['The', ' first', ' half'], [' and', ' the', ' rest']);
+    models.next(held.script);
+    const { threadId } = await owner.thread();
+    const headers = { 'idempotency-key': `lost-${threadId}` };
+    const send = (client: ServiceClient): Promise<Response> =>
+      client.fetch('POST', `/v1/threads/${threadId}/runs/stream`, { message: { role: 'user', content: 'Hello' } }, headers);
+    const here = new Listener(send(owner));
+    await held.asked;
+    await here.has(5);
+    network.cut();
+    const there = new Listener(send(other));
+    held.finish();
+
+    await here.ended;
+    await there.ended;
+    network.restore();
+    expect(there.last).toMatchObject({ type: 'RUN_FINISHED', result: here.last?.result });
+    expect(models.requests).toHaveLength(1);
   });
 
   it('one is killed mid-run: callers of the other get a terminal event once the run has been ended', async () => {

@@ -25,10 +25,10 @@ export class ServiceClient {
     private readonly key: string,
   ) {}
 
-  fetch(method: string, path: string, body?: object): Promise<Response> {
+  fetch(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     return fetch(this.service.url + path, {
       method,
-      headers: { authorization: `Bearer ${this.key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      headers: { authorization: `Bearer ${this.key}`, ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { RunLog, type RunLogEntry } from '../../platform/run-log/index.js';
+import { RunLog, type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
 import { runGone, runNotFound } from '../domain/conversations.errors.js';
 import type { EndedRun } from '../engine/persist-turn.js';
 import { replayRun } from '../engine/replay-run.js';
@@ -54,9 +54,21 @@ export class JoinRun {
     return entries;
   }
 
-  /** All events of the run from the first on; where they are no longer kept, made again from what is stored. */
+  /**
+   * All events of the run from the first on; where they are no longer kept, or out of reach, made again from
+   * what is stored.
+   */
   async wholeRun(reference: RunReference, signal: AbortSignal): Promise<RunEntries> {
-    return (await this.log.read(reference.runId, 0, signal)) ?? this.replay(reference, signal);
+    return (await this.readable(reference.runId, signal)) ?? this.replay(reference, signal);
+  }
+
+  private async readable(runId: string, signal: AbortSignal): Promise<RunEntries | null> {
+    try {
+      return await this.log.read(runId, 0, signal);
+    } catch (error) {
+      if (error instanceof RunLogUnavailable) return null;
+      throw error;
+    }
   }
 
   private async *replay(reference: RunReference, signal: AbortSignal): RunEntries {
