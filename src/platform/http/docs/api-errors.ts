@@ -15,6 +15,11 @@ export const ERROR_SCHEMAS = {
       code: { type: 'string', examples: ['FST_ERR_VALIDATION'] },
       error: { type: 'string', description: 'The status class, or a cause of the route.', examples: ['not_found'] },
       message: { type: 'string' },
+      names: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Where the error is about several named things: their names.',
+      },
     },
   },
   CauseError: {
