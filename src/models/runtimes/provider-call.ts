@@ -91,12 +91,13 @@ export class ProviderCall {
     if (error instanceof ModelFailure) return error;
     const problem = problemOf(error);
     if (problem === undefined) return this.broken(error instanceof Error ? error.message : String(error), error);
-    const { code, retryable } = classify(problem);
+    const { code, retryable, unacceptable } = classify(problem);
     const refused = problem.kind === 'refused' ? problem : undefined;
     const detail = refused === undefined ? `the provider is ${problem.kind}` : `${refused.status} ${refused.body}`;
     // The cause of a refusal holds its body as it came, which may quote the key; logs print causes.
     const cause = refused === undefined ? error : undefined;
-    return this.fail(code, { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause });
+    const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
+    return this.fail(code, unacceptable === true ? { ...facts, unacceptable } : facts);
   }
 
   /** The answer broke after it began: never tried again. */
@@ -132,7 +133,13 @@ function problemOf(error: unknown): TransportProblem | undefined {
   return undefined;
 }
 
-function classify(problem: TransportProblem): { code: ModelFailureCode; retryable: boolean } {
+interface Classified {
+  readonly code: ModelFailureCode;
+  readonly retryable: boolean;
+  readonly unacceptable?: true;
+}
+
+function classify(problem: TransportProblem): Classified {
   switch (problem.kind) {
     case 'refused':
       return classifyStatus(problem.status, problem.body);
@@ -146,7 +153,9 @@ function classify(problem: TransportProblem): { code: ModelFailureCode; retryabl
   }
 }
 
-function classifyStatus(status: number, body: string): { code: ModelFailureCode; retryable: boolean } {
+const UNACCEPTABLE: Classified = { code: 'provider_error', retryable: false, unacceptable: true };
+
+function classifyStatus(status: number, body: string): Classified {
   switch (status) {
     case 401:
     case 403:
@@ -160,9 +169,12 @@ function classifyStatus(status: number, body: string): { code: ModelFailureCode;
     case 400:
       // Gemini answers a wrong key with 400.
       if (body.includes('API_KEY_INVALID')) return { code: 'provider_auth', retryable: false };
-      return { code: isContextOverflow(body) ? 'context_too_long' : 'provider_error', retryable: false };
+      return isContextOverflow(body) ? { code: 'context_too_long', retryable: false } : UNACCEPTABLE;
     case 413:
       return { code: 'context_too_long', retryable: false };
+    case 415:
+    case 422:
+      return UNACCEPTABLE;
     default:
       return { code: 'provider_error', retryable: status >= 500 };
   }
