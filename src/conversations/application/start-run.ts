@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
+import type { AttachmentReference } from '../../files/index.js';
 import { ModelGateway } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { DomainError } from '../../platform/errors/index.js';
@@ -14,12 +15,15 @@ import {
   threadNotFound,
 } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { MessageAttachment } from '../domain/attachment.js';
 import type { OpeningThread } from '../domain/opening.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 import { OpeningRepository } from '../persistence/opening.repository.js';
+import { RunReader } from '../persistence/run-reader.repository.js';
 import { type NewRun, RunRepository, type StartResult } from '../persistence/run.repository.js';
 import type { UserContext } from '../ports/index.js';
+import { AcceptAttachments } from './accept-attachments.js';
 import { JoinRun } from './join-run.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 import type { ThreadReference } from './thread-lookup.js';
@@ -32,6 +36,9 @@ export interface StartRunCommand {
   /** Put after everything else of the system prompt. */
   readonly callerPrompt?: string;
   readonly text: string;
+  readonly attachments?: readonly AttachmentReference[];
+  /** Aborted when the caller leaves: what is done before the message is stored ends then. */
+  readonly gone?: AbortSignal;
   readonly userContext: UserContext | null;
   /** Whether the model's thinking is asked for and put on the stream. */
   readonly showReasoning: boolean;
@@ -45,7 +52,9 @@ export class StartRun {
   constructor(
     private readonly agents: AgentDirectory,
     private readonly models: ModelGateway,
+    private readonly attachments: AcceptAttachments,
     private readonly runs: RunRepository,
+    private readonly reader: RunReader,
     private readonly openings: OpeningRepository,
     private readonly owner: RunOwner,
     private readonly supervisor: RunSupervisor,
@@ -59,7 +68,7 @@ export class StartRun {
    * @returns the run under way, or for a repeated request the one that the first made; the message is
    * stored by then
    * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for
-   * its provider, `not_found`, `unavailable` while the process stops; nothing is stored then
+   * its provider or an attachment that cannot be used, `not_found`, `unavailable` while the process stops; nothing is stored then
    */
   async execute(command: StartRunCommand): Promise<ActiveRun> {
     const { organizationId, thread, text, userContext, showReasoning, callerPrompt } = command;
@@ -70,17 +79,28 @@ export class StartRun {
     if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
       throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
     }
+    const settled = await this.settled(command);
+    if (settled) return settled;
+    const { gone, opening, attachments = [] } = command;
+    const accepted = await this.attachments.execute({ organizationId, provider: type, attachments, opening, gone });
+    if (this.draining.draining) {
+      await this.attachments.discard(organizationId, accepted.copies);
+      throw serviceStopping();
+    }
     const startedAt = this.clock.now();
-    const userMessage = { id: newId(), text };
+    const userMessage = { id: newId(), text, attachments: accepted.message };
     const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, userContext };
-    const started = await this.store(command, {
+    const started = await this.store(organizationId, accepted.opening, {
       ...run,
       ownerId: this.owner.id,
       createdAt: startedAt,
       model: { provider: type, model, useOwnApiKey },
       idempotency: command.idempotency,
     });
-    if (!started.started) return this.instead(started.because, command);
+    if (!started.started) {
+      await this.attachments.discard(organizationId, accepted.copies);
+      return this.instead(started.because, command);
+    }
     return this.supervisor.launch({
       organizationId,
       agent,
@@ -89,6 +109,7 @@ export class StartRun {
       messageId: run.messageId,
       channel: started.channel,
       userMessage,
+      attached: accepted.content,
       userContext,
       callerPrompt,
       isFirstTurn: started.isFirstTurn,
@@ -97,7 +118,25 @@ export class StartRun {
     });
   }
 
-  private store({ organizationId, opening }: StartRunCommand, run: NewRun): Promise<StartResult> {
+  /**
+   * What is known without fetching anything: the run of a repeated request, or that the thread is busy. The statement
+   * that stores the message decides both; this spares a request that it would refuse the fetching.
+   */
+  private async settled(command: StartRunCommand): Promise<ActiveRun | undefined> {
+    const { organizationId, thread, opening, attachments = [], idempotency } = command;
+    const brings = attachments.length > 0 || opening?.history.some((said) => said.attachments !== undefined);
+    if (brings !== true) return undefined;
+    const first = idempotency && (await this.keys.findCurrent(organizationId, idempotency, this.clock.now()));
+    if (first) return this.instead('repeated', command);
+    if (!opening && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
+    return undefined;
+  }
+
+  private store(
+    organizationId: string,
+    opening: OpeningThread<MessageAttachment> | undefined,
+    run: NewRun,
+  ): Promise<StartResult> {
     return opening ? this.openings.start(organizationId, opening, run) : this.runs.start(organizationId, run);
   }
 
