@@ -62,6 +62,10 @@ export interface TurnParticipants {
   readonly observers: readonly Type<TurnObserver>[];
 }
 
+const contexts = [AccessModule, AgentsModule, ModelsModule, FilesModule];
+
+const attachments = [AcceptAttachments, RecallAttachments, HoldAttachedFiles];
+
 const controllers = [
   ThreadsController,
   RunsController,
@@ -88,14 +92,7 @@ export class ConversationsModule implements OnModuleInit {
     });
     return {
       module: ConversationsModule,
-      imports: [
-        AccessModule,
-        AgentsModule,
-        ModelsModule,
-        FilesModule,
-        JobsModule.define(purgeIdempotencyKeys),
-        ...participants.imports,
-      ],
+      imports: [...contexts, JobsModule.define(purgeIdempotencyKeys), ...participants.imports],
       controllers,
       providers: [
         RefuseRepeatedToolCalls,
@@ -109,7 +106,6 @@ export class ConversationsModule implements OnModuleInit {
         RunOwner,
         HookPanel,
         LoadHistory,
-        RecallAttachments,
         PrepareTurn,
         CallModel,
         ExecuteTools,
@@ -123,8 +119,7 @@ export class ConversationsModule implements OnModuleInit {
         DeleteThread,
         ListMessages,
         ReactToMessage,
-        AcceptAttachments,
-        HoldAttachedFiles,
+        ...attachments,
         StartRun,
         CompleteChat,
         RunAgUi,

@@ -5,6 +5,7 @@ import { OpenAiResponsesRuntime } from '../../src/models/runtimes/openai-respons
 import type { ProviderAccess } from '../../src/models/runtimes/provider-call.js';
 import type { ModelTransport } from '../../src/models/runtimes/transport.js';
 import type { Clock } from '../../src/platform/clock/index.js';
+import { anthropicParts, geminiParts, openaiParts, type SentPart } from './sent-parts.js';
 
 /** A whole answer in any of its parts; with calls it stops for them. */
 export interface WireAnswer {
@@ -21,13 +22,6 @@ export interface SentResult {
   readonly output: string;
   readonly isError: boolean;
 }
-
-/** A part of a user's message as the model was sent it; `data` is base64. */
-export type SentPart =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'image'; readonly mediaType: string; readonly data: string }
-  | { readonly kind: 'pdf'; readonly mediaType: string; readonly data: string; readonly name?: string }
-  | { readonly kind: 'document'; readonly text: string; readonly name: string };
 
 /** How one provider speaks, as far as the tests need it: whole answers and broken ones, frame by frame. */
 export interface ProviderWire {
@@ -135,20 +129,6 @@ interface AnthropicContent {
   readonly is_error?: boolean;
 }
 
-interface AnthropicPart {
-  readonly type: string;
-  readonly text: string;
-  readonly title: string;
-  readonly source: { readonly type: string; readonly media_type: string; readonly data: string };
-}
-
-function anthropicPart({ type, text, title: name, source }: AnthropicPart): SentPart {
-  if (type === 'text') return { kind: 'text', text };
-  const { media_type: mediaType, data } = source;
-  if (type === 'image') return { kind: 'image', mediaType, data };
-  return source.type === 'text' ? { kind: 'document', text: data, name } : { kind: 'pdf', mediaType, data, name };
-}
-
 export const anthropicWire: ProviderWire = {
   provider: 'anthropic',
   model: 'claude-sonnet-5-5',
@@ -177,10 +157,7 @@ export const anthropicWire: ProviderWire = {
       .flatMap(({ content }) => (typeof content === 'string' ? [] : content))
       .filter(({ type }) => type === 'tool_result')
       .map((result) => ({ id: result.tool_use_id, output: result.content, isError: result.is_error === true })),
-  userParts: ({ messages }) =>
-    (messages as { role: string; content: string | AnthropicPart[] }[])
-      .filter(({ role, content }) => role === 'user' && !(Array.isArray(content) && content[0]?.type === 'tool_result'))
-      .map(({ content }) => (typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(anthropicPart))),
+  userParts: anthropicParts,
   halfToolCall: [anthropicStart(), ...anthropicTool('t1', 'look_up', ['{"city":"Par'])],
   cutOffToolCall: [
     anthropicStart(),
@@ -276,27 +253,6 @@ interface OpenaiItem {
   readonly output: string;
 }
 
-interface OpenaiPart {
-  readonly type: string;
-  readonly text: string;
-  readonly image_url: string;
-  readonly filename: string;
-  readonly file_data: string;
-}
-
-function openaiPart({ type, text, image_url: image, filename: name, file_data: file }: OpenaiPart): SentPart {
-  if (type === 'input_text') return textPart(text);
-  const [, mediaType = '', data = ''] = /^data:([^;]*);base64,(.*)$/.exec(type === 'input_image' ? image : file) ?? [];
-  return type === 'input_image' ? { kind: 'image', mediaType, data } : { kind: 'pdf', mediaType, data, name };
-}
-
-/** Providers without a part for text files get them as labelled text. */
-function textPart(text: string): SentPart {
-  const [, name, content] = /^The attached file ("[^"]*") \([^)]*\):\n\n([^]*)$/.exec(text) ?? [];
-  if (name === undefined || content === undefined) return { kind: 'text', text };
-  return { kind: 'document', name: JSON.parse(name) as string, text: content };
-}
-
 export const openaiWire: ProviderWire = {
   provider: 'openai-responses',
   model: 'gpt-6.1-sol',
@@ -326,10 +282,7 @@ export const openaiWire: ProviderWire = {
         output: output.replace(/^Error: /, ''),
         isError: output.startsWith('Error: '),
       })),
-  userParts: ({ input }) =>
-    (input as { role?: string; content: string | OpenaiPart[] }[])
-      .filter(({ role }) => role === 'user')
-      .map(({ content }) => (typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(openaiPart))),
+  userParts: openaiParts,
   halfToolCall: [openaiStart, ...openaiTool('t1', 'look_up', ['{"city":"Par'])],
   cutOffToolCall: [
     openaiStart,
@@ -389,18 +342,6 @@ interface GeminiPart {
   readonly functionResponse?: { readonly id: string; readonly response: { readonly output?: string; readonly error?: string } };
 }
 
-interface GeminiUserPart {
-  readonly text?: string;
-  readonly inlineData?: { readonly mimeType: string; readonly data: string };
-  readonly functionResponse?: object;
-}
-
-function geminiPart({ text, inlineData }: GeminiUserPart): SentPart {
-  if (inlineData === undefined) return textPart(text ?? '');
-  const { mimeType: mediaType, data } = inlineData;
-  return { kind: mediaType === 'application/pdf' ? 'pdf' : 'image', mediaType, data };
-}
-
 export const geminiWire: ProviderWire = {
   provider: 'gemini',
   model: 'gemini-3.8-flash',
@@ -431,10 +372,7 @@ export const geminiWire: ProviderWire = {
               },
             ],
       ),
-  userParts: ({ contents }) =>
-    (contents as { role: string; parts: GeminiUserPart[] }[])
-      .filter(({ role, parts }) => role === 'user' && parts[0]?.functionResponse === undefined)
-      .map(({ parts }) => parts.map(geminiPart)),
+  userParts: geminiParts,
   // This provider sends a call's input whole; what can be cut off is the frame.
   halfToolCall: ['data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"look_up","args":{"ci'],
   cutOffToolCall: [geminiFrame([{ functionCall: { id: 't1', name: 'look_up', args: { city: 'Par' } } }], 'MAX_TOKENS')],

@@ -72,7 +72,7 @@ export class StartRun {
    */
   async execute(command: StartRunCommand): Promise<ActiveRun> {
     const { organizationId, thread, text, userContext, showReasoning, callerPrompt } = command;
-    if (this.draining.draining) throw serviceStopping();
+    if (this.isStopping()) throw serviceStopping();
     const agent = await this.agents.find(organizationId, thread.agentId);
     if (!agent) throw absent(command);
     const { type, model, useOwnApiKey } = agent.provider;
@@ -83,7 +83,8 @@ export class StartRun {
     if (settled) return settled;
     const { gone, opening, attachments = [] } = command;
     const accepted = await this.attachments.execute({ organizationId, provider: type, attachments, opening, gone });
-    if (this.draining.draining) {
+    // Fetching takes its time.
+    if (this.isStopping()) {
       await this.attachments.discard(organizationId, accepted.copies);
       throw serviceStopping();
     }
@@ -116,6 +117,10 @@ export class StartRun {
       showReasoning,
       startedAt,
     });
+  }
+
+  private isStopping(): boolean {
+    return this.draining.draining;
   }
 
   /**

@@ -3,7 +3,7 @@ import { AttachmentFetcher } from '../../files/index.js';
 import type { ModelAttachment, ModelMessage } from '../../models/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { emptyNote, goneNote, type MessageAttachment } from '../domain/attachment.js';
-import { type HistoryEntry, type UserEntry, withNotes } from '../domain/message.js';
+import { type HistoryEntry, withNotes } from '../domain/message.js';
 import { toModelAttachment } from './model-attachments.js';
 
 /**
@@ -19,19 +19,12 @@ export class RecallAttachments {
 
   /** @param exchanges with no more attachments than a request may have */
   run(organizationId: string, exchanges: readonly (readonly HistoryEntry[])[]): Promise<ModelMessage[][]> {
-    return Promise.all(
-      exchanges.map((entries) =>
-        Promise.all(
-          entries.map((entry): ModelMessage | Promise<ModelMessage> =>
-            entry.role === 'user' ? this.recall(organizationId, entry) : entry,
-          ),
-        ),
-      ),
-    );
+    return Promise.all(exchanges.map((entries) => Promise.all(entries.map((entry) => this.recall(organizationId, entry)))));
   }
 
-  private async recall(organizationId: string, { text, attached = [] }: UserEntry): Promise<ModelMessage> {
-    if (attached.length === 0) return { role: 'user', text };
+  private async recall(organizationId: string, entry: HistoryEntry): Promise<ModelMessage> {
+    if (entry.role !== 'user') return entry;
+    const { text, attached = [] } = entry;
     const read = await Promise.all(attached.map((file) => this.read(organizationId, file)));
     return withFiles(text, read);
   }
