@@ -21,7 +21,7 @@ function attachedIn(entries: readonly HistoryEntry[]): (readonly MessageAttachme
 }
 
 const files = fc.record({ kind: fc.constantFrom('image', 'pdf', 'text'), size: fc.nat({ max: 20 * 1024 * 1024 }) }).map(
-  ({ kind, size }) => file(kind as MessageAttachment['kind'], size),
+  ({ kind, size }) => file(kind, size),
 );
 
 describe('the attachments of earlier messages', () => {
