@@ -1,7 +1,7 @@
 import { type AttachmentReference, isDataUrl, readDataUrl } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
 import { validated } from '../../platform/http/index.js';
+import { AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
 
 /** A message of content parts: its text, and what else is in it. */
 export interface Content {
@@ -20,6 +20,8 @@ export interface PartFile {
 }
 
 const UNKNOWN_TYPE = 'application/octet-stream';
+/** Enough of a data URL to read its type, whatever of its content is cut off. */
+const HEAD = 300;
 /** Of a name that is made up here, by what the content is. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': '.png',
@@ -52,9 +54,6 @@ function referenceOf({ url, contentType, name }: PartFile, number: number, path:
   const fallback = `file-${number}${EXTENSIONS[declared] ?? ''}`;
   return validated(AttachmentBody, { url, contentType: declared, name: name ?? nameIn(url) ?? fallback }, path) as AttachmentBody;
 }
-
-/** Enough of a data URL to read its type, whatever of its content is cut off. */
-const HEAD = 300;
 
 /** The last part of the path, where it reads like a file's name. */
 function nameIn(url: string): string | undefined {

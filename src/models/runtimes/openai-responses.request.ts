@@ -67,12 +67,17 @@ function attachedPart(attachment: ModelAttachment): Part {
     case 'image':
       return { type: 'input_image', detail: 'auto', image_url: dataUrl(attachment) };
     case 'pdf':
-      return { type: 'input_file', filename: attachment.name, file_data: dataUrl(attachment) };
+      return { type: 'input_file', filename: pdfName(attachment.name), file_data: dataUrl(attachment) };
     case 'text':
       return { type: 'input_text', text: labelledText(attachment) };
     default:
       return attachment satisfies never;
   }
+}
+
+/** The API goes by the ending too. */
+function pdfName(name: string): string {
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
 }
 
 function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {

@@ -23,6 +23,12 @@ const MESSAGES: Readonly<Record<ModelFailureCode, string>> = {
 /** Where a gateway stands between, nobody can tell which of the two refused. */
 const ROUTED_REFUSAL = 'The gateway, or the model provider behind it, refused the credentials of the request.';
 
+/** Providers do not say in a common way what they dislike; with files in the request these are the likeliest. */
+const ATTACHMENT_REFUSAL = 'The model provider refused the request. It may not take one of the attachments.';
+
+/** OpenAI's codes for a picture that it cannot use, which come inside the answer: `invalid_image`, `image_too_large`. */
+const IMAGE_REFUSED = /^\w*image\w* /;
+
 /** Enough of a provider's words for the log to tell what happened. */
 const DETAIL_CHARACTERS = 1000;
 
@@ -34,6 +40,7 @@ export class ProviderCall {
   };
   private cancelDrain: (() => void) | undefined;
   private readonly ownKey: boolean;
+  private readonly hasAttachments: boolean;
   /** The agent's own key, else the operator's. */
   readonly key: string;
   /** The route's base address, else the operator's setting; undefined for the provider's public one. */
@@ -50,6 +57,7 @@ export class ProviderCall {
   ) {
     outer.throwIfAborted();
     this.ownKey = request.apiKey !== undefined;
+    this.hasAttachments = request.messages.some((message) => message.role === 'user' && message.attachments);
     const key = request.apiKey ?? access.managedKey;
     if (key === undefined) {
       const message = 'There is no API key for this model provider.';
@@ -105,10 +113,10 @@ export class ProviderCall {
     return this.fail('provider_error', { retryable: false, detail, cause });
   }
 
-  /** The provider itself reported an error inside its answer; `detail` holds its words. */
+  /** The provider itself reported an error inside its answer; `detail` holds its words, a code first if it has one. */
   reported(detail: string): ModelFailure {
     const code = isContextOverflow(detail) ? 'context_too_long' : 'provider_error';
-    return this.fail(code, { retryable: false, detail });
+    return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(detail) ? { unacceptable: true } : {}) });
   }
 
   /** A response that ended without its closing event must never pass for a whole answer. */
@@ -116,13 +124,17 @@ export class ProviderCall {
     return this.broken('the response ended before the answer did');
   }
 
+  private messageOf(code: ModelFailureCode, unacceptable: boolean): string {
+    if (code === 'provider_auth' && this.route) return ROUTED_REFUSAL;
+    return unacceptable && this.hasAttachments ? ATTACHMENT_REFUSAL : MESSAGES[code];
+  }
+
   private fail(code: ModelFailureCode, facts: Omit<ModelFailure['facts'], 'ownKey'>): ModelFailure {
     // Some providers quote the key they refuse.
     const withoutKey = facts.detail?.replaceAll(this.key, '[key]');
     const withoutSecrets = this.route ? withoutKey?.replaceAll(this.route.secret, '[token]') : withoutKey;
     const detail = withoutSecrets?.slice(0, DETAIL_CHARACTERS);
-    const message = code === 'provider_auth' && this.route ? ROUTED_REFUSAL : MESSAGES[code];
-    return new ModelFailure(code, message, { ...facts, detail, ownKey: this.ownKey });
+    return new ModelFailure(code, this.messageOf(code, facts.unacceptable === true), { ...facts, detail, ownKey: this.ownKey });
   }
 }
 

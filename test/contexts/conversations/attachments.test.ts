@@ -3,7 +3,7 @@ import { RemoveUnusedFiles } from '../../../src/files/jobs/remove-unused-files.j
 import { Canary } from '../../support/canary.js';
 import { filePart, PDF, PNG, upload, type UploadedAnswer } from '../../support/files.js';
 import { startService, type TestService } from '../../support/harness.js';
-import { anthropicWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
+import { anthropicWire, openaiWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
 import { refuses, says } from '../../support/scripted-models.js';
 import type { SentPart } from '../../support/sent-parts.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
@@ -114,7 +114,8 @@ describe.each(PROVIDER_WIRES)('what a user attaches, on $provider', (wire) => {
   it('and the provider refuses ends that turn alone: later turns go on without it', async () => {
     const talk = await start();
     service.models.next(refuses(400));
-    expect((await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')])).status).toBe(502);
+    const refused = await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
+    expect(refused).toMatchObject({ status: 502, body: { code: 'provider_error', message: expect.stringContaining('attachments') } });
     service.models.next(refuses(400), says('Without it, then.'));
 
     const { status, body } = await turn(talk, 'Again');
@@ -135,6 +136,20 @@ describe.each(PROVIDER_WIRES)('what a user attaches, on $provider', (wire) => {
       expect(JSON.stringify(trace)).not.toContain(new URL(file.url).searchParams.get('signature'));
       expect(JSON.stringify(trace)).not.toContain(file.id);
     }
+  });
+});
+
+describe('a picture that OpenAI refuses inside its answer', () => {
+  it('is left out of later turns as well', async () => {
+    const talk = await Talk.start(service, { provider: { type: 'openai-responses' } });
+    await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
+    const error = { code: 'invalid_image', message: 'The image data you provided does not represent a valid image.' };
+    const failed = { type: 'response.failed', sequence_number: 0, response: { id: 'r', status: 'failed', error } };
+    service.models.next((exchange) => exchange.sendAll([`event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`]));
+
+    expect((await turn(talk, 'Again')).status).toBe(200);
+
+    expect(sent(openaiWire)[0]?.map(({ kind }) => kind)).toEqual(['text']);
   });
 });
 
