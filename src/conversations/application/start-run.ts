@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
 import type { AttachmentReference } from '../../files/index.js';
-import { ModelGateway } from '../../models/index.js';
+import { ModelGateway, type ProviderType } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { DomainError } from '../../platform/errors/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -23,7 +23,7 @@ import { OpeningRepository } from '../persistence/opening.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { type NewRun, RunRepository, type StartResult } from '../persistence/run.repository.js';
 import type { UserContext } from '../ports/index.js';
-import { AcceptAttachments } from './accept-attachments.js';
+import { AcceptAttachments, type AcceptedAttachments } from './accept-attachments.js';
 import { JoinRun } from './join-run.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 import type { ThreadReference } from './thread-lookup.js';
@@ -68,11 +68,12 @@ export class StartRun {
    * @returns the run under way, or for a repeated request the one that the first made; the message is
    * stored by then
    * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for
-   * its provider or an attachment that cannot be used, `not_found`, `unavailable` while the process stops; nothing is stored then
+   * its provider or an attachment that cannot be used, `not_found`, `unavailable` while the process
+   * stops; nothing is stored then
    */
   async execute(command: StartRunCommand): Promise<ActiveRun> {
     const { organizationId, thread, text, userContext, showReasoning, callerPrompt } = command;
-    if (this.isStopping()) throw serviceStopping();
+    this.refuseWhileStopping();
     const agent = await this.agents.find(organizationId, thread.agentId);
     if (!agent) throw absent(command);
     const { type, model, useOwnApiKey } = agent.provider;
@@ -81,13 +82,7 @@ export class StartRun {
     }
     const settled = await this.settled(command);
     if (settled) return settled;
-    const { gone, opening, attachments = [] } = command;
-    const accepted = await this.attachments.execute({ organizationId, provider: type, attachments, opening, gone });
-    // Fetching takes its time.
-    if (this.isStopping()) {
-      await this.attachments.discard(organizationId, accepted.copies);
-      throw serviceStopping();
-    }
+    const accepted = await this.accept(command, type);
     const startedAt = this.clock.now();
     const userMessage = { id: newId(), text, attachments: accepted.message };
     const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, userContext };
@@ -119,8 +114,21 @@ export class StartRun {
     });
   }
 
-  private isStopping(): boolean {
-    return this.draining.draining;
+  private refuseWhileStopping(): void {
+    if (this.draining.draining) throw serviceStopping();
+  }
+
+  private async accept(command: StartRunCommand, provider: ProviderType): Promise<AcceptedAttachments> {
+    const { organizationId, gone, opening, attachments = [] } = command;
+    const accepted = await this.attachments.execute({ organizationId, provider, attachments, opening, gone });
+    try {
+      // Fetching takes its time, in which the process may have been told to stop.
+      this.refuseWhileStopping();
+    } catch (error) {
+      await this.attachments.discard(organizationId, accepted.copies);
+      throw error;
+    }
+    return accepted;
   }
 
   /**
@@ -131,9 +139,11 @@ export class StartRun {
     const { organizationId, thread, opening, attachments = [], idempotency } = command;
     const brings = attachments.length > 0 || opening?.history.some((said) => said.attachments !== undefined);
     if (brings !== true) return undefined;
+    // In this order: what makes the thread busy may be the first request's run, and then its key is there to be found.
+    const isBusy = !opening && (await this.reader.isBusy(organizationId, thread.id));
     const first = idempotency && (await this.keys.findCurrent(organizationId, idempotency, this.clock.now()));
     if (first) return this.instead('repeated', command);
-    if (!opening && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
+    if (isBusy) throw threadBusy();
     return undefined;
   }
 

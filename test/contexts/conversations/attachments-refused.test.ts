@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SystemNameResolver } from '../../../src/platform/egress/name-resolver.js';
+import { FileStore, FileStoreUnavailable } from '../../../src/platform/files/index.js';
 import { ADDRESS_CORPUS } from '../../support/address-corpus.js';
 import { Canary } from '../../support/canary.js';
 import { filePart, PDF, PNG, upload } from '../../support/files.js';
@@ -240,6 +241,26 @@ describe('while attachments are fetched', () => {
   });
 });
 
+describe('when the file store does not work', () => {
+  const broken = (): Promise<never> => Promise.reject(new FileStoreUnavailable(new Error('away')));
+
+  it('a message whose file has to be copied is 503, and nothing is stored', async () => {
+    const talk = await Talk.start(service);
+    jest.spyOn(service.app.get(FileStore), 'put').mockImplementation(broken);
+    expect((await send(talk, [at(site.url)])).status).toBe(503);
+    await expectNothingStored(talk);
+    expect(await files(talk)).toBe(0);
+  });
+
+  it('later turns go on without the files of earlier messages', async () => {
+    const talk = await Talk.start(service);
+    await send(talk, [at(site.url)]);
+    jest.spyOn(service.app.get(FileStore), 'get').mockImplementation(broken);
+    expect((await talk.run('Again')).status).toBe(200);
+    expect(JSON.stringify(service.models.requests.at(-1)?.body)).toContain('It can no longer be read.');
+  });
+});
+
 describe('a repeated request with attachments', () => {
   it('gets the first one’s run and fetches nothing again; another body is 422', async () => {
     const talk = await Talk.start(service);
@@ -251,6 +272,16 @@ describe('a repeated request with attachments', () => {
     const other = await send(talk, [at(`${site.url}/other`)], headers);
     expect(other).toMatchObject({ status: 422, body: { message: expect.stringContaining('Idempotency-Key') } });
     expect(site.requests).toHaveLength(1);
+    expect(await talk.messages()).toHaveLength(2);
+    expect(await files(talk)).toBe(1);
+  });
+
+  it('is executed once however many come at once, and keeps one copy', async () => {
+    const talk = await Talk.start(service);
+    const headers = { 'idempotency-key': 'one' };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(talk, [at(site.url)], headers)));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(200);
     expect(await talk.messages()).toHaveLength(2);
     expect(await files(talk)).toBe(1);
   });

@@ -4,7 +4,7 @@ import { Canary } from '../../support/canary.js';
 import { filePart, PDF, PNG, upload, type UploadedAnswer } from '../../support/files.js';
 import { startService, type TestService } from '../../support/harness.js';
 import { anthropicWire, openaiWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
-import { refuses, says } from '../../support/scripted-models.js';
+import { type ModelScript, refuses, says } from '../../support/scripted-models.js';
 import type { SentPart } from '../../support/sent-parts.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { Talk } from '../../support/talk.js';
@@ -58,6 +58,10 @@ function serve(content: string | Buffer): void {
 
 const image = (data: Buffer): SentPart => ({ kind: 'image', mediaType: 'image/png', data: data.toString('base64') });
 const text = (words: string): SentPart => ({ kind: 'text', text: words });
+
+const tooLong: ModelScript = (exchange, wire) => {
+  exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);
+};
 
 const clean = (): Promise<void> =>
   service.app.get(RemoveUnusedFiles, { strict: false }).run({}, { signal: new AbortController().signal, attempt: 1 });
@@ -207,6 +211,24 @@ describe('a long conversation', () => {
     const parts = sent();
     expect(parts.map((message) => message.filter(({ kind }) => kind === 'document').length)).toEqual([4, 8, 8]);
     expect(parts[0]?.at(-1)).toEqual(text(expect.stringContaining('The file "7.txt"') as unknown as string));
+  });
+
+  it('that a provider finds too long loses its old files before it loses what was said', async () => {
+    const talk = await Talk.start(service);
+    await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
+    service.models.next(tooLong, says('It fits.'));
+    expect((await turn(talk, 'Again')).status).toBe(200);
+    expect(sent()).toEqual([[text(expect.stringMatching(/^Look\n\n\[The file/) as unknown as string)], [text('Again')]]);
+  });
+
+  it('is too long only when the newest message alone, with its files, does not fit', async () => {
+    const talk = await Talk.start(service);
+    await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
+    service.models.always(tooLong);
+    const { status, body } = await turn(talk, 'Read', [await uploaded(talk, 'book.txt', 'x'.repeat(900_000), 'text/plain')]);
+    expect({ status, body }).toMatchObject({ status: 422, body: { error: 'unprocessable_entity' } });
+    expect(sent()).toEqual([[{ kind: 'document', name: 'book.txt', text: expect.any(String) }, text('Read')]]);
+    expect(await talk.lines()).toEqual(['user: Look', 'assistant: Seen.', 'user: Read']);
   });
 
   it('leaves out an old file whose text would fill the context, not what was said with it', async () => {
