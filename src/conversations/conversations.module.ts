@@ -1,15 +1,18 @@
 import { type DynamicModule, Module, type OnModuleInit, type Type } from '@nestjs/common';
 import { AccessModule, ResourceLookups } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
+import { FilesModule } from '../files/index.js';
 import { ModelsModule } from '../models/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { Draining } from '../platform/lifecycle/index.js';
+import { AcceptAttachments } from './application/accept-attachments.js';
 import { CancelRun } from './application/cancel-run.js';
 import { CancelRunsWhenAgentDeleted } from './application/cancel-runs-when-agent-deleted.js';
 import { CompleteChat } from './application/complete-chat.js';
 import { CreateThread } from './application/create-thread.js';
 import { DeleteThread } from './application/delete-thread.js';
 import { EndOrphanedRuns } from './application/end-orphaned-runs.js';
+import { HoldAttachedFiles } from './application/hold-attached-files.js';
 import { JoinRun } from './application/join-run.js';
 import { KeepRunsOwned } from './application/keep-runs-owned.js';
 import { ListMessages } from './application/list-messages.js';
@@ -29,6 +32,7 @@ import { LoadHistory } from './engine/load-history.js';
 import { PROMPT_SOURCES, TOOL_SOURCES, TURN_HOOKS, TURN_OBSERVERS } from './engine/participants.js';
 import { PersistTurn } from './engine/persist-turn.js';
 import { PrepareTurn } from './engine/prepare-turn.js';
+import { RecallAttachments } from './engine/recall-attachments.js';
 import { RunOwner } from './engine/run-owner.js';
 import { TurnEngine } from './engine/turn-engine.js';
 import { AgUiController } from './http/ag-ui.controller.js';
@@ -58,6 +62,10 @@ export interface TurnParticipants {
   readonly observers: readonly Type<TurnObserver>[];
 }
 
+const contexts = [AccessModule, AgentsModule, ModelsModule, FilesModule];
+
+const attachments = [AcceptAttachments, RecallAttachments, HoldAttachedFiles];
+
 const controllers = [
   ThreadsController,
   RunsController,
@@ -84,7 +92,7 @@ export class ConversationsModule implements OnModuleInit {
     });
     return {
       module: ConversationsModule,
-      imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(purgeIdempotencyKeys), ...participants.imports],
+      imports: [...contexts, JobsModule.define(purgeIdempotencyKeys), ...participants.imports],
       controllers,
       providers: [
         RefuseRepeatedToolCalls,
@@ -111,6 +119,7 @@ export class ConversationsModule implements OnModuleInit {
         DeleteThread,
         ListMessages,
         ReactToMessage,
+        ...attachments,
         StartRun,
         CompleteChat,
         RunAgUi,

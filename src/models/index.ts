@@ -10,6 +10,7 @@ export {
   type OrganizationGateway,
   PATH_PART,
 } from './domain/gateway.js';
+export { type ModelAttachment, type ModelImageType, takesMediaType } from './domain/model-attachment.js';
 export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
 export type * from './domain/model-runtime.js';
 export { PROVIDER_TYPES, type ProviderType } from './domain/provider-type.js';

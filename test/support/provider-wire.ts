@@ -5,6 +5,7 @@ import { OpenAiResponsesRuntime } from '../../src/models/runtimes/openai-respons
 import type { ProviderAccess } from '../../src/models/runtimes/provider-call.js';
 import type { ModelTransport } from '../../src/models/runtimes/transport.js';
 import type { Clock } from '../../src/platform/clock/index.js';
+import { anthropicParts, geminiParts, openaiParts, type SentPart } from './sent-parts.js';
 
 /** A whole answer in any of its parts; with calls it stops for them. */
 export interface WireAnswer {
@@ -39,6 +40,8 @@ export interface ProviderWire {
   answer(parts: WireAnswer): string[];
   /** The tool results in a request, in order. */
   toolResults(body: Readonly<Record<string, unknown>>): SentResult[];
+  /** What each user message of a request is made of, in order; results of tools are none. */
+  userParts(body: Readonly<Record<string, unknown>>): SentPart[][];
   /** The beginning of a tool call, cut off before its input is whole. */
   readonly halfToolCall: readonly string[];
   /** A whole answer that the token limit cut off within a tool call. */
@@ -154,6 +157,7 @@ export const anthropicWire: ProviderWire = {
       .flatMap(({ content }) => (typeof content === 'string' ? [] : content))
       .filter(({ type }) => type === 'tool_result')
       .map((result) => ({ id: result.tool_use_id, output: result.content, isError: result.is_error === true })),
+  userParts: anthropicParts,
   halfToolCall: [anthropicStart(), ...anthropicTool('t1', 'look_up', ['{"city":"Par'])],
   cutOffToolCall: [
     anthropicStart(),
@@ -278,6 +282,7 @@ export const openaiWire: ProviderWire = {
         output: output.replace(/^Error: /, ''),
         isError: output.startsWith('Error: '),
       })),
+  userParts: openaiParts,
   halfToolCall: [openaiStart, ...openaiTool('t1', 'look_up', ['{"city":"Par'])],
   cutOffToolCall: [
     openaiStart,
@@ -367,6 +372,7 @@ export const geminiWire: ProviderWire = {
               },
             ],
       ),
+  userParts: geminiParts,
   // This provider sends a call's input whole; what can be cut off is the frame.
   halfToolCall: ['data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"look_up","args":{"ci'],
   cutOffToolCall: [geminiFrame([{ functionCall: { id: 't1', name: 'look_up', args: { city: 'Par' } } }], 'MAX_TOKENS')],

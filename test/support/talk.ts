@@ -16,6 +16,7 @@ export interface MessageView {
   readonly status: string;
   readonly runId: string;
   readonly blocked?: boolean;
+  readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string }[];
   readonly toolCalls?: readonly ToolCallView[];
 }
 

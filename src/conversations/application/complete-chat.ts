@@ -16,6 +16,8 @@ export interface CompleteChatCommand {
   readonly conversation: Conversation;
   readonly userContext: UserContext | null;
   readonly idempotency?: IdempotentRequest;
+  /** Aborted when the caller leaves. */
+  readonly gone: AbortSignal;
 }
 
 /** Answers the last message of a conversation that the caller keeps, or continues one that is kept here. */
@@ -32,10 +34,12 @@ export class CompleteChat {
    * @throws what `StartRun.execute` throws; nothing is stored then
    */
   async execute(command: CompleteChatCommand): Promise<ActiveRun> {
-    const { organizationId, agentId, conversation, userContext, idempotency } = command;
+    const { organizationId, agentId, conversation, userContext, idempotency, gone } = command;
     const turn = {
       organizationId,
       text: conversation.text,
+      attachments: conversation.attachments,
+      gone,
       callerPrompt: conversation.instructions,
       userContext,
       showReasoning: false,

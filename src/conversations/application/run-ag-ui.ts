@@ -19,6 +19,8 @@ export interface RunAgUiCommand {
   readonly userContext: UserContext | null;
   readonly showReasoning: boolean;
   readonly idempotency?: IdempotentRequest;
+  /** Aborted when the caller leaves. */
+  readonly gone: AbortSignal;
 }
 
 /**
@@ -40,10 +42,12 @@ export class RunAgUi {
    * @throws what `StartRun.execute` throws; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { organizationId, conversation, userContext, showReasoning, idempotency } = command;
+    const { organizationId, conversation, userContext, showReasoning, idempotency, gone } = command;
     const turn = {
       organizationId,
       text: conversation.text,
+      attachments: conversation.attachments,
+      gone,
       callerPrompt: conversation.instructions,
       userContext,
       showReasoning,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
-import { ModelGateway } from '../../models/index.js';
+import type { AttachmentReference } from '../../files/index.js';
+import { ModelGateway, type ProviderType } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { DomainError } from '../../platform/errors/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -14,12 +15,15 @@ import {
   threadNotFound,
 } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { MessageAttachment } from '../domain/attachment.js';
 import type { OpeningThread } from '../domain/opening.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 import { OpeningRepository } from '../persistence/opening.repository.js';
+import { RunReader } from '../persistence/run-reader.repository.js';
 import { type NewRun, RunRepository, type StartResult } from '../persistence/run.repository.js';
 import type { UserContext } from '../ports/index.js';
+import { AcceptAttachments, type AcceptedAttachments } from './accept-attachments.js';
 import { JoinRun } from './join-run.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 import type { ThreadReference } from './thread-lookup.js';
@@ -32,6 +36,9 @@ export interface StartRunCommand {
   /** Put after everything else of the system prompt. */
   readonly callerPrompt?: string;
   readonly text: string;
+  readonly attachments?: readonly AttachmentReference[];
+  /** Aborted when the caller leaves: what is done before the message is stored ends then. */
+  readonly gone?: AbortSignal;
   readonly userContext: UserContext | null;
   /** Whether the model's thinking is asked for and put on the stream. */
   readonly showReasoning: boolean;
@@ -45,7 +52,9 @@ export class StartRun {
   constructor(
     private readonly agents: AgentDirectory,
     private readonly models: ModelGateway,
+    private readonly attachments: AcceptAttachments,
     private readonly runs: RunRepository,
+    private readonly reader: RunReader,
     private readonly openings: OpeningRepository,
     private readonly owner: RunOwner,
     private readonly supervisor: RunSupervisor,
@@ -59,28 +68,35 @@ export class StartRun {
    * @returns the run under way, or for a repeated request the one that the first made; the message is
    * stored by then
    * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for
-   * its provider, `not_found`, `unavailable` while the process stops; nothing is stored then
+   * its provider or an attachment that cannot be used, `not_found`, `unavailable` while the process
+   * stops; nothing is stored then
    */
   async execute(command: StartRunCommand): Promise<ActiveRun> {
     const { organizationId, thread, text, userContext, showReasoning, callerPrompt } = command;
-    if (this.draining.draining) throw serviceStopping();
+    this.refuseWhileStopping();
     const agent = await this.agents.find(organizationId, thread.agentId);
     if (!agent) throw absent(command);
     const { type, model, useOwnApiKey } = agent.provider;
     if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
       throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
     }
+    const settled = await this.settled(command);
+    if (settled) return settled;
+    const accepted = await this.accept(command, type);
     const startedAt = this.clock.now();
-    const userMessage = { id: newId(), text };
+    const userMessage = { id: newId(), text, attachments: accepted.message };
     const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, userContext };
-    const started = await this.store(command, {
+    const started = await this.store(organizationId, accepted.opening, {
       ...run,
       ownerId: this.owner.id,
       createdAt: startedAt,
       model: { provider: type, model, useOwnApiKey },
       idempotency: command.idempotency,
     });
-    if (!started.started) return this.instead(started.because, command);
+    if (!started.started) {
+      await this.attachments.discard(organizationId, accepted.copies);
+      return this.instead(started.because, command);
+    }
     return this.supervisor.launch({
       organizationId,
       agent,
@@ -89,6 +105,7 @@ export class StartRun {
       messageId: run.messageId,
       channel: started.channel,
       userMessage,
+      attached: accepted.content,
       userContext,
       callerPrompt,
       isFirstTurn: started.isFirstTurn,
@@ -97,7 +114,44 @@ export class StartRun {
     });
   }
 
-  private store({ organizationId, opening }: StartRunCommand, run: NewRun): Promise<StartResult> {
+  private refuseWhileStopping(): void {
+    if (this.draining.draining) throw serviceStopping();
+  }
+
+  private async accept(command: StartRunCommand, provider: ProviderType): Promise<AcceptedAttachments> {
+    const { organizationId, gone, opening, attachments = [] } = command;
+    const accepted = await this.attachments.execute({ organizationId, provider, attachments, opening, gone });
+    try {
+      // Fetching takes its time, in which the process may have been told to stop.
+      this.refuseWhileStopping();
+    } catch (error) {
+      await this.attachments.discard(organizationId, accepted.copies);
+      throw error;
+    }
+    return accepted;
+  }
+
+  /**
+   * What is known without fetching anything: the run of a repeated request, or that the thread is busy. The statement
+   * that stores the message decides both; this spares a request that it would refuse the fetching.
+   */
+  private async settled(command: StartRunCommand): Promise<ActiveRun | undefined> {
+    const { organizationId, thread, opening, attachments = [], idempotency } = command;
+    const brings = attachments.length > 0 || opening?.history.some((said) => said.attachments !== undefined);
+    if (brings !== true) return undefined;
+    // In this order: what makes the thread busy may be the first request's run, and then its key is there to be found.
+    const isBusy = !opening && (await this.reader.isBusy(organizationId, thread.id));
+    const first = idempotency && (await this.keys.findCurrent(organizationId, idempotency, this.clock.now()));
+    if (first) return this.instead('repeated', command);
+    if (isBusy) throw threadBusy();
+    return undefined;
+  }
+
+  private store(
+    organizationId: string,
+    opening: OpeningThread<MessageAttachment> | undefined,
+    run: NewRun,
+  ): Promise<StartResult> {
     return opening ? this.openings.start(organizationId, opening, run) : this.runs.start(organizationId, run);
   }
 

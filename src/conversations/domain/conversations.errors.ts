@@ -47,6 +47,20 @@ export function agentCannotRun(message: string): DomainError {
   return unprocessable(message);
 }
 
+/** A file beside the message cannot be used; `why` is public. */
+export function attachmentRefused(name: string, why: string): DomainError {
+  return unprocessable(`The attachment ${JSON.stringify(name)} cannot be used: ${why}`);
+}
+
+export function attachmentsTooLarge(mostBytes: number): DomainError {
+  return unprocessable(`The images and PDFs of a request may take at most ${mostBytes} bytes in base64, and these take more.`);
+}
+
+/** Nobody is left to read this. */
+export function callerLeft(): DomainError {
+  return new DomainError('gone', 'The caller left before the message was accepted.');
+}
+
 /** The answer of a waiting route to a run that did not complete. */
 export function runFailed(error: RunError, facts: FailureFacts): DomainError {
   switch (error.code) {

@@ -1,4 +1,5 @@
 import type { JsonObject, ModelMessage } from '../../models/index.js';
+import type { MessageAttachment } from './attachment.js';
 
 export type MessageRole = 'user' | 'assistant';
 /** `incomplete`: cut short, the text is what had arrived; `failed`: kept though nothing came of it. */
@@ -33,6 +34,8 @@ export interface Message {
   readonly content: string;
   readonly status: MessageStatus;
   readonly blocked: boolean;
+  /** Of a user's message; absent for none. */
+  readonly attachments?: readonly MessageAttachment[];
   readonly reaction: Reaction | null;
   readonly toolCalls: readonly ToolCallRecord[];
   /** An assistant message that used tools, as the model has to read it again; empty otherwise. */
@@ -45,15 +48,34 @@ export const SEGMENT_BREAK = '\n\n';
 
 const UNKNOWN_OUTCOME = 'The outcome of this call is unknown: the service stopped while it was under way.';
 
+/** What a user said, with files that are named and not read yet. */
+export interface UserEntry {
+  readonly role: 'user';
+  readonly text: string;
+  readonly attached?: readonly MessageAttachment[];
+}
+
+/** An entry of the conversation as it is stored. */
+export type HistoryEntry = Exclude<ModelMessage, { role: 'user' }> | UserEntry;
+
+/** The text of an entry, and after it what stands for files that do not come along. */
+export function withNotes(text: string, notes: readonly string[]): string {
+  return [text, ...notes].filter((part) => part !== '').join('\n\n');
+}
+
 /** Stored messages, oldest first, as a model reads them: a prompt that was blocked stays kept from it. */
-export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
+export function toModelMessages(messages: readonly Message[]): HistoryEntry[] {
   const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
   return messages.flatMap((message) => {
     if (message.runId !== null && blockedRuns.has(message.runId)) return [];
-    if (message.role === 'user') return [{ role: 'user' as const, text: message.content }];
+    if (message.role === 'user') return [userEntry(message)];
     if (message.transcript.length > 0) return withEveryResult(message.transcript);
     return message.content === '' ? [] : [{ role: 'assistant' as const, text: message.content, toolCalls: [] }];
   });
+}
+
+function userEntry({ content: text, attachments: attached }: Message): UserEntry {
+  return { role: 'user', text, ...(attached ? { attached } : {}) };
 }
 
 /** Providers refuse a conversation in which a tool call has no result. */

@@ -1,11 +1,14 @@
+import type { AttachmentReference } from '../../files/index.js';
 import type { MessageRole } from './message.js';
 import { type Thread, titleOf } from './thread.js';
 
 /** What somebody has said before the conversation came here. */
 export interface Utterance {
   readonly role: MessageRole;
-  /** Never empty. */
+  /** Never empty, except beside attachments. */
   readonly content: string;
+  /** Of a user alone. */
+  readonly attachments?: readonly AttachmentReference[];
 }
 
 /** What a caller says in one turn, with the conversation as the caller knows it. */
@@ -16,12 +19,21 @@ export interface Conversation {
   readonly history: readonly Utterance[];
   /** The message to be answered. */
   readonly text: string;
+  readonly attachments?: readonly AttachmentReference[];
+}
+
+/** Something said before; its attachments as the caller refers to them, or as they are kept. */
+export interface OpeningMessage<Attachment> {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly content: string;
+  readonly attachments?: readonly Attachment[];
 }
 
 /** A thread that is made together with its first run, and not without it. */
-export interface OpeningThread {
+export interface OpeningThread<Attachment = AttachmentReference> {
   readonly thread: Thread;
-  readonly history: readonly (Utterance & { readonly id: string })[];
+  readonly history: readonly OpeningMessage<Attachment>[];
   /** What the client calls the thread; unique for its agent. */
   readonly externalId: string | null;
 }
@@ -46,7 +58,7 @@ export function openThread(
       updatedAt: now,
       lastMessageAt: history.length === 0 ? null : now,
     },
-    history: history.map(({ role, content }) => ({ id: newId(), role, content })),
+    history: history.map((said) => ({ ...said, id: newId() })),
     externalId: externalId ?? null,
   };
 }

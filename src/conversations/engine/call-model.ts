@@ -11,6 +11,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { RunEvent } from './agui-events.js';
 import { HookPanel } from './hook-panel.js';
+import { attachmentFacts } from './model-attachments.js';
 import { publicFailure } from './resolve-turn.js';
 import type { NextStep, Turn } from './turn.js';
 
@@ -40,7 +41,7 @@ export class CallModel {
       this.record(turn, request, answer, startedAt, null);
     } catch (error) {
       this.record(turn, request, answer, startedAt, publicFailure(error).error.message);
-      if (tooLong(error) && !answered(answer) && turn.forgetOlderHalf()) return { kind: 'call_model' };
+      if (!answered(answer) && shortened(turn, error)) return { kind: 'call_model' };
       turn.count(answer.usage);
       throw error;
     }
@@ -116,6 +117,7 @@ export class CallModel {
   }
 
   private record(turn: Turn, request: ModelRequest, answer: Answer, startedAt: Date, error: string | null): void {
+    const attachments = attachmentFacts(request.messages);
     turn.steps.push({
       id: newId(),
       type: 'model',
@@ -127,6 +129,7 @@ export class CallModel {
         omittedMessages: turn.omittedMessages,
         tools: request.tools.map((tool) => tool.name),
         last: lastInput(request),
+        ...(attachments.length === 0 ? {} : { attachments }),
       },
       output: { text: answer.text, toolCalls: answer.calls },
       error,
@@ -135,8 +138,11 @@ export class CallModel {
   }
 }
 
-function tooLong(error: unknown): boolean {
-  return error instanceof ModelFailure && error.code === 'context_too_long';
+/** Makes the request smaller where that may help. A file that a provider refuses must not end every later turn. */
+function shortened(turn: Turn, error: unknown): boolean {
+  if (!(error instanceof ModelFailure)) return false;
+  if (error.code === 'context_too_long') return turn.withholdOlderAttachments() || turn.forgetOlderHalf();
+  return error.facts.unacceptable === true && turn.withholdOlderAttachments();
 }
 
 /** Something of the answer may have reached a reader, or it would be a second one to make it again. */

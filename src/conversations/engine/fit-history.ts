@@ -1,11 +1,12 @@
-import type { ModelMessage } from '../../models/index.js';
+import type { HistoryEntry } from '../domain/message.js';
+import { charactersOf as charactersOfFile, sum } from './choose-attachments.js';
 
 /** What was said between one message of the user and the next; a tool call and its result are never parted. */
-export type Exchange = readonly ModelMessage[];
+export type Exchange = readonly HistoryEntry[];
 
 /** The conversation in exchanges. What stands before the first message of the user (a cut-off answer) is left out. */
-export function exchangesOf(messages: readonly ModelMessage[]): Exchange[] {
-  const exchanges: ModelMessage[][] = [];
+export function exchangesOf(messages: readonly HistoryEntry[]): Exchange[] {
+  const exchanges: HistoryEntry[][] = [];
   for (const message of messages) {
     if (message.role === 'user') exchanges.push([message]);
     else exchanges.at(-1)?.push(message);
@@ -26,14 +27,14 @@ export function newestThatFit(exchanges: readonly Exchange[], characters: number
 }
 
 /** Characters that a model reads of it, roughly: names and marks of the protocol are not counted. */
-export function sizeOf(messages: readonly ModelMessage[]): number {
-  return messages.reduce((sum, message) => sum + charactersOf(message), 0);
+export function sizeOf(messages: readonly HistoryEntry[]): number {
+  return sum(messages.map(charactersOf));
 }
 
-function charactersOf(message: ModelMessage): number {
+function charactersOf(message: HistoryEntry): number {
   switch (message.role) {
     case 'user':
-      return message.text.length;
+      return message.text.length + sum((message.attached ?? []).map(charactersOfFile));
     case 'assistant':
       return message.text.length + (message.toolCalls.length === 0 ? 0 : JSON.stringify(message.toolCalls).length);
     case 'tool':

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { type CatalogueModel, findModel } from '../../models/index.js';
-import { type Message, toModelMessages } from '../domain/message.js';
+import { type CatalogueModel, findModel, type ModelMessage } from '../../models/index.js';
+import { type HistoryEntry, type Message, toModelMessages } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
 import type { TurnContext } from '../ports/index.js';
+import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
 import { type Exchange, exchangesOf, newestThatFit, sizeOf } from './fit-history.js';
+import { RecallAttachments } from './recall-attachments.js';
 import { HISTORY_CHARACTERS, HISTORY_PAGE } from './tunables.js';
 
 export interface LoadedHistory {
   /** Oldest first. */
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly (readonly ModelMessage[])[];
   /** Messages of the thread that the model is not given because they would not fit. */
   readonly omittedMessages: number;
 }
@@ -21,24 +23,36 @@ const NOTHING: LoadedHistory = { exchanges: [], omittedMessages: 0 };
  */
 @Injectable()
 export class LoadHistory {
-  constructor(private readonly messages: MessageRepository) {}
+  constructor(
+    private readonly messages: MessageRepository,
+    private readonly attachments: RecallAttachments,
+  ) {}
 
-  async run({ organizationId, threadId, runId, agent, isFirstTurn }: TurnContext): Promise<LoadedHistory> {
+  async run({ organizationId, threadId, runId, agent, userMessage, isFirstTurn }: TurnContext): Promise<LoadedHistory> {
     if (isFirstTurn) return NOTHING;
-    const budget = budgetOf(findModel(agent.provider.type, agent.provider.model));
+    const model = findModel(agent.provider.type, agent.provider.model);
+    const newest = userMessage.attachments ?? [];
+    const budget = Math.max(0, budgetOf(model) - sum(newest.map(charactersOf)));
+    const room = roomBeside(newest, budget);
+    const entriesOf = (messages: readonly Message[]): HistoryEntry[] =>
+      withChosenAttachments(toModelMessages(messages), room);
     let stored: Message[] = [];
     let whole = false;
-    while (!whole && sizeOf(toModelMessages(stored)) <= budget) {
+    while (!whole && sizeOf(entriesOf(stored)) <= budget) {
       const before = stored[0]?.id ?? null;
       const page = await this.messages.page(organizationId, threadId, { before, limit: HISTORY_PAGE });
       whole = page.length < HISTORY_PAGE;
       stored = [...page, ...stored];
     }
     const earlier = stored.filter((message) => message.runId !== runId);
-    const all = exchangesOf(toModelMessages(earlier));
+    const all = exchangesOf(entriesOf(earlier));
     const exchanges = newestThatFit(all, budget);
     const complete = whole && exchanges.length === all.length;
-    return { exchanges, omittedMessages: complete ? 0 : await this.omitted(threadId, earlier, exchanges) };
+    const [recalled, omittedMessages] = await Promise.all([
+      this.attachments.run(organizationId, exchanges),
+      complete ? 0 : this.omitted(threadId, earlier, exchanges),
+    ]);
+    return { exchanges: recalled, omittedMessages };
   }
 
   /** Everything before the first message that was kept. */

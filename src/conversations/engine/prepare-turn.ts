@@ -5,6 +5,7 @@ import { untilAborted } from './until-aborted.js';
 import { HookPanel } from './hook-panel.js';
 import { LoadHistory } from './load-history.js';
 import { PROMPT_SOURCES, TOOL_SOURCES } from './participants.js';
+import { withFiles } from './recall-attachments.js';
 import type { NextStep, Turn } from './turn.js';
 
 const BLOCKED_WITHOUT_REASON = 'This message was not passed on to the agent.';
@@ -43,10 +44,8 @@ export class PrepareTurn {
     turn.tools = byName(tools.flat());
     turn.apiKey = apiKey;
     turn.route = route;
-    turn.transcript.push({
-      role: 'user',
-      text: [context.userMessage.text, ...verdict.additionalContext].join('\n\n'),
-    });
+    const said = [context.userMessage.text, ...verdict.additionalContext].join('\n\n');
+    turn.transcript.push(withFiles(said, context.attached ?? []));
     return { kind: 'call_model' };
   }
 }

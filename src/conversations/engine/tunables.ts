@@ -14,6 +14,25 @@ export const HISTORY_PAGE = 200;
  */
 export const HISTORY_CHARACTERS = { claude: 600_000, openai: 800_000, gemini: 3_000_000 } as const;
 
+/**
+ * Attachments in one request, of the newest message and of earlier ones together. Past 20 images Anthropic takes
+ * smaller ones only.
+ */
+export const REQUEST_ATTACHMENTS = 20;
+
+/**
+ * Their images and PDFs in base64. Anthropic takes requests of 32 MB, Google and OpenAI larger ones; what is left is
+ * for the text. A single file of the largest size that is fetched fits.
+ */
+export const REQUEST_BASE64_BYTES = 28 * 1024 * 1024;
+
+/** What an image takes of the context: about 1,600 tokens. */
+export const IMAGE_CHARACTERS = 6_400;
+
+/** What a PDF takes: at least a page as text and picture, and with its size more. */
+export const PDF_LEAST_CHARACTERS = 12_000;
+export const PDF_BYTES_A_CHARACTER = 8;
+
 /** How often a process says that it lives. */
 export const HEARTBEAT_MS = 5_000;
 

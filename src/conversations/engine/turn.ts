@@ -1,8 +1,8 @@
 import type { ModelMessage, ModelRoute, ModelToolCall, ModelUsage, StopReason } from '../../models/index.js';
-import { SEGMENT_BREAK, type Message, type MessageStatus, type ToolCallRecord } from '../domain/message.js';
+import { leftOutNote } from '../domain/attachment.js';
+import { SEGMENT_BREAK, type Message, type MessageStatus, type ToolCallRecord, withNotes } from '../domain/message.js';
 import type { TurnOutcome } from '../domain/run.js';
 import type { OfferedTool, TurnContext, TurnStep } from '../ports/index.js';
-import type { Exchange } from './fit-history.js';
 import {
   reasoningContent,
   reasoningEnd,
@@ -31,7 +31,7 @@ export class Turn {
   apiKey: string | undefined;
   /** The way to the provider; undefined for the direct one. */
   route: ModelRoute | undefined;
-  history: readonly Exchange[] = [];
+  history: readonly (readonly ModelMessage[])[] = [];
   /** Earlier messages that the model is not given because they do not fit. */
   omittedMessages = 0;
   tools = new Map<string, OfferedTool>();
@@ -74,6 +74,14 @@ export class Turn {
     // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
     this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
     return true;
+  }
+
+  /** Puts notes in place of the files of earlier messages. @returns false when there are none */
+  withholdOlderAttachments(): boolean {
+    const withheld = this.history.map((exchange) => exchange.map(withoutFiles));
+    const hasFiles = this.history.flat().some((entry) => entry.role === 'user' && entry.attachments);
+    this.history = withheld;
+    return hasFiles;
   }
 
   /** One model call's tokens; a call that did not tell makes the turn's sum unknown. */
@@ -183,4 +191,10 @@ export class Turn {
         entry.role === 'assistant' ? { role: entry.role, text: entry.text, toolCalls: entry.toolCalls } : entry,
       );
   }
+}
+
+function withoutFiles(entry: ModelMessage): ModelMessage {
+  if (entry.role !== 'user' || !entry.attachments) return entry;
+  const notes = entry.attachments.map(({ name, mediaType }) => leftOutNote({ name, contentType: mediaType }));
+  return { role: 'user', text: withNotes(entry.text, notes) };
 }

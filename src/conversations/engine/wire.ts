@@ -20,7 +20,7 @@ export interface MessageView {
   readonly thread_id: string;
   readonly role: MessageRole;
   readonly content: string;
-  readonly attachments: readonly never[];
+  readonly attachments: readonly AttachmentView[];
   readonly createdAt: string;
   readonly runId: string | null;
   readonly status: MessageStatus;
@@ -29,6 +29,13 @@ export interface MessageView {
   readonly toolCalls?: readonly ToolCallRecord[];
   /** At most one, by its name. */
   readonly reactions: Readonly<Partial<Record<ReactionName, ReactionView>>>;
+}
+
+/** A file of a message as the interface shows it. */
+export interface AttachmentView {
+  readonly name: string;
+  readonly url: string;
+  readonly contentType: string;
 }
 
 export interface ReactionView {
@@ -60,13 +67,18 @@ export function runView(run: Run): RunView {
   };
 }
 
-export function messageView(message: Message, toolProgress: boolean): MessageView {
+/** @param attachments of a user's message; replies have none */
+export function messageView(
+  message: Message,
+  toolProgress: boolean,
+  attachments: readonly AttachmentView[] = [],
+): MessageView {
   return {
     id: message.id,
     thread_id: message.threadId,
     role: message.role,
     content: message.content,
-    attachments: [],
+    attachments,
     createdAt: message.createdAt.toISOString(),
     runId: message.runId,
     status: message.status,

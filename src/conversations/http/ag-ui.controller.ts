@@ -11,6 +11,7 @@ import { AG_UI_INPUT_SCHEMA, type AgUiRequest, readAgUiInput } from './ag-ui.inp
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunStreams } from './run-streams.js';
 import { StreamQuery } from './runs.dto.js';
+import { whenGone } from './when-gone.js';
 
 /** How the events of a run begin that name it and its thread. */
 const NAMES_THE_RUN = /^\{"type":"RUN_(?:STARTED|FINISHED)"/;
@@ -53,7 +54,7 @@ export class AgUiController {
     const { threadId, conversation, userContext } = input;
     const run = await this.runAgUi.execute({
       ...{ organizationId, agentId, threadId, conversation, userContext },
-      ...{ showReasoning, idempotency },
+      ...{ showReasoning, idempotency, gone: whenGone(reply) },
     });
     void reply.header('x-thread-id', run.threadId);
     await this.streams.send(reply, showReasoning, async (closed) =>

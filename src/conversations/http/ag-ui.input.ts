@@ -3,6 +3,8 @@ import { RunAgentInputSchema } from '@ag-ui/core/schemas';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { validated } from '../../platform/http/index.js';
 import type { Conversation, Utterance } from '../domain/opening.js';
+import { MOST_ATTACHMENTS, MOST_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
+import { type Content, contentOf, type Part } from './content-parts.js';
 import type { UserContext } from '../ports/index.js';
 import { RunConfigBody } from './runs.dto.js';
 
@@ -40,7 +42,8 @@ export const AG_UI_INPUT_SCHEMA = {
       items: { type: 'object' },
       description:
         'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
-        'the stored history counts. `system` and `developer` messages are put after the agent’s own prompt.',
+        'the stored history counts. `system` and `developer` messages are put after the agent’s own prompt. A user’s ' +
+        `message may have up to ${MOST_ATTACHMENTS} parts of the types image and document, with sources data and url.`,
     },
     context: {
       type: 'array',
@@ -85,14 +88,17 @@ function checkId(id: string, field: string): void {
   }
 }
 
-function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text'> {
+function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text' | 'attachments'> {
   const said = messages.flatMap((message, index) => toUtterance(message, `body/messages/${index}`));
   const last = said.at(-1);
   const answered = messages.findLast(({ role }) => role === 'user' || role === 'assistant' || role === 'tool');
   if (last?.role !== 'user' || answered?.role !== 'user') {
     throw new ValidationFailed('body/messages must end with a message of the role user');
   }
-  return { history: said.slice(0, -1), text: last.content };
+  if (said.flatMap(({ attachments = [] }) => attachments).length > MOST_ATTACHMENTS_OF_REQUEST) {
+    throw new ValidationFailed(`body/messages must have at most ${MOST_ATTACHMENTS_OF_REQUEST} attachments altogether`);
+  }
+  return { history: said.slice(0, -1), text: last.content, attachments: last.attachments ?? [] };
 }
 
 function toUtterance(message: AgUiMessage, path: string): Utterance[] {
@@ -100,19 +106,55 @@ function toUtterance(message: AgUiMessage, path: string): Utterance[] {
     return message.content ? [{ role: 'assistant', content: message.content }] : [];
   }
   if (message.role !== 'user') return [];
-  const content = userText(message.content, path);
-  if (content === '') throw new ValidationFailed(`${path}/content must not be empty`);
-  return [{ role: 'user', content }];
+  const { text, attachments } = userContent(message.content, `${path}/content`);
+  if (attachments.length > 0) return [{ role: 'user', content: text, attachments }];
+  if (text === '') throw new ValidationFailed(`${path}/content must not be empty`);
+  return [{ role: 'user', content: text }];
 }
 
-function userText(content: Extract<AgUiMessage, { role: 'user' }>['content'], path: string): string {
-  if (typeof content === 'string') return content;
-  return content
-    .map((part, index) => {
-      if (part.type === 'text') return part.text;
-      throw new ValidationFailed(`${path}/content/${index}/type must be text: other parts are not accepted`);
-    })
-    .join('\n');
+type UserContent = Extract<AgUiMessage, { role: 'user' }>['content'];
+type UserPart = Exclude<UserContent, string>[number];
+
+function userContent(content: UserContent, path: string): Content {
+  if (typeof content === 'string') return { text: content, attachments: [] };
+  return contentOf(content, path, readPart);
+}
+
+function readPart(part: UserPart, path: string): Part {
+  switch (part.type) {
+    case 'text':
+      return { text: part.text };
+    case 'image':
+    case 'document':
+      return { file: { ...fileOf(part.source, `${path}/source`), name: nameOf(part.metadata) } };
+    case 'audio':
+    case 'video':
+      throw new ValidationFailed(`${path}/type must be text, image or document: other parts are not accepted`);
+    default:
+      return part satisfies never;
+  }
+}
+
+type Source = Extract<UserPart, { type: 'image' }>['source'];
+
+function fileOf(source: Source, path: string): { url: string; contentType: string | undefined } {
+  switch (source.type) {
+    case 'data':
+      return { url: `data:${source.mimeType};base64,${source.value}`, contentType: source.mimeType };
+    case 'url':
+      return { url: source.value, contentType: source.mimeType };
+    case 'file':
+      throw new ValidationFailed(`${path}/type must be data or url: a provider’s own files are not accepted`);
+    default:
+      return source satisfies never;
+  }
+}
+
+/** Where AG-UI has no field for it, front ends name a file in its metadata. */
+function nameOf(metadata: unknown): string | undefined {
+  if (typeof metadata !== 'object' || metadata === null) return undefined;
+  const { filename, name } = metadata as Readonly<Record<string, unknown>>;
+  return [filename, name].find((value) => typeof value === 'string' && value !== '') as string | undefined;
 }
 
 function instructionsOf(messages: readonly AgUiMessage[], context: RunAgentInput['context']): string {

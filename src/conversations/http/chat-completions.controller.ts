@@ -14,6 +14,7 @@ import { readConversation } from './chat-completions.messages.js';
 import { ChatCompletionStreams } from './chat-completions.stream.js';
 import { completion, headOf } from './chat-completions.wire.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { whenGone } from './when-gone.js';
 
 /** The interface of the OpenAI API: its official clients work with this service's address and key. */
 @ApiTags('Chat')
@@ -59,7 +60,7 @@ export class ChatCompletionsController {
     @Idempotency('chat_completion') idempotency: IdempotentRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.start(caller, { agent, thread, body, idempotency });
+    const run = await this.start(caller, { agent, thread, body, idempotency, gone: whenGone(reply) });
     void reply.header('x-thread-id', run.threadId);
     if (body.stream === true) {
       await this.streams.send(reply, run, body.stream_options?.include_usage === true);
@@ -77,9 +78,10 @@ export class ChatCompletionsController {
       readonly thread: ThreadReference | undefined;
       readonly body: ChatCompletionBody;
       readonly idempotency: IdempotentRequest | undefined;
+      readonly gone: AbortSignal;
     },
   ): Promise<ActiveRun> {
-    const { agent, thread, body, idempotency } = request;
+    const { agent, thread, body, idempotency, gone } = request;
     if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
     if (thread && thread.agentId !== agent.agentId) throw threadNotFound();
     const conversation = readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant');
@@ -90,6 +92,7 @@ export class ChatCompletionsController {
       conversation,
       userContext: body.config?.userContext ?? null,
       idempotency,
+      gone,
     });
   }
 }

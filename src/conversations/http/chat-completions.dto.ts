@@ -1,5 +1,7 @@
+import { getSchemaPath } from '@nestjs/swagger';
 import { declareField, EnumField, type FieldOptions, IgnoreUnknownFields, IntegerField } from '../../platform/http/index.js';
 import { BooleanField, ObjectField, ObjectListField, StringField, UuidField } from '../../platform/http/index.js';
+import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MOST_ATTACHMENTS, MOST_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
 import { RunConfigBody } from './runs.dto.js';
 
 export type ChatMessageFields = Readonly<Record<string, unknown>>;
@@ -8,6 +10,30 @@ const TEXT_PART = {
   type: 'object',
   required: ['type', 'text'],
   properties: { type: { type: 'string', const: 'text' }, text: { type: 'string' } },
+};
+
+const IMAGE_PART = {
+  type: 'object',
+  required: ['type', 'image_url'],
+  description: 'Of a user’s message. A public URL, or a data URL.',
+  properties: {
+    type: { type: 'string', const: 'image_url' },
+    image_url: { type: 'object', required: ['url'], properties: { url: { type: 'string' } } },
+  },
+};
+
+const FILE_PART = {
+  type: 'object',
+  required: ['type', 'file'],
+  description: 'Of a user’s message. A data URL, or base64.',
+  properties: {
+    type: { type: 'string', const: 'file' },
+    file: {
+      type: 'object',
+      required: ['file_data'],
+      properties: { file_data: { type: 'string' }, filename: { type: 'string' } },
+    },
+  },
 };
 
 /** What of a message is read depends on how the request names its agent, so a reader of its own checks each. */
@@ -32,10 +58,16 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
             description: '`system` and `developer` only where `model` names the agent.',
           },
           content: {
-            description: 'At least one character. Text parts only where `model` names the agent.',
-            oneOf: [{ type: 'string' }, { type: 'array', items: TEXT_PART }],
+            description: 'At least one character, or a part that is not text. Parts only where `model` names the agent.',
+            oneOf: [{ type: 'string' }, { type: 'array', items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } }],
           } as object,
           id: { type: 'string', minLength: 1, description: "The client's own id." },
+          attachments: {
+            type: 'array',
+            maxItems: MOST_ATTACHMENTS,
+            items: { $ref: getSchemaPath(AttachmentBody) },
+            description: `Of a user’s message; at most ${MOST_ATTACHMENTS_OF_REQUEST} in one request. ${ATTACHMENTS_DESCRIPTION}`,
+          } as object,
         },
       },
     },

@@ -1,9 +1,12 @@
+import type { AttachmentReference } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import type { Conversation, Utterance } from '../domain/opening.js';
+import { MOST_ATTACHMENTS_OF_REQUEST, readAttachments } from './attachments.dto.js';
+import { type Content, contentOf, type Part } from './content-parts.js';
 
 /**
  * `assistant`: the request names its agent in `assistant_id`, and messages are plain. `model`: it names it in
- * `model`, as clients of the OpenAI API do, and messages may be anything of that API that is text.
+ * `model`, as clients of the OpenAI API do, and messages may be of that API's content parts: text, images, files.
  */
 export type RequestForm = 'assistant' | 'model';
 
@@ -18,6 +21,7 @@ const ROLES: Readonly<Record<RequestForm, readonly Role[]>> = {
 interface Entry {
   readonly role: Role;
   readonly text: string;
+  readonly attachments: readonly AttachmentReference[];
 }
 
 /**
@@ -31,65 +35,92 @@ export function readConversation(messages: readonly Fields[], form: RequestForm)
   if (last?.role !== 'user') {
     throw new ValidationFailed(`body/messages/${entries.length - 1}/role must be user: the last message is answered`);
   }
+  if (entries.flatMap(({ attachments }) => attachments).length > MOST_ATTACHMENTS_OF_REQUEST) {
+    throw new ValidationFailed(`body/messages must have at most ${MOST_ATTACHMENTS_OF_REQUEST} attachments altogether`);
+  }
   return {
     instructions: entries.filter(isInstruction).map(({ text }) => text).join('\n\n'),
     history: entries.slice(0, -1).flatMap(toUtterance),
     text: last.text,
+    attachments: last.attachments,
   };
 }
 
 function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   const role = ROLES[form].find((name) => name === message['role']);
   if (role === undefined) throw new ValidationFailed(`${path}/role must be one of: ${ROLES[form].join(', ')}`);
-  refuseAttachments(message['attachments'], path);
-  const text = form === 'assistant' ? plainText(message, path) : anyText(message['content'], `${path}/content`);
+  const { text, attachments: parts } =
+    form === 'assistant' ? plainContent(message, path) : anyContent(message['content'], `${path}/content`);
+  const attachments = [...parts, ...readAttachments(message['attachments'], path)];
+  // Better refused than silently left out of the answer.
+  if (attachments.length > 0 && role !== 'user') throw new ValidationFailed(`${path} may have attachments only as a user’s`);
   // A reply that stayed empty may be in the history of any client; a question may not.
-  if (text === '' && role === 'user') throw new ValidationFailed(`${path}/content must not be empty`);
-  return { role, text };
+  if (text === '' && role === 'user' && attachments.length === 0) {
+    throw new ValidationFailed(`${path}/content must not be empty`);
+  }
+  return { role, text, attachments };
 }
 
 /** Of the assistant form: every field as the interface has it. */
-function plainText({ content, id }: Fields, path: string): string {
+function plainContent({ content, id }: Fields, path: string): Content {
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
     throw new ValidationFailed(`${path}/id must be a string of at least 1 character`);
   }
   if (typeof content !== 'string') throw new ValidationFailed(`${path}/content must be a string`);
   if (content === '') throw new ValidationFailed(`${path}/content must be at least 1 character`);
-  return content;
+  return { text: content, attachments: [] };
 }
 
-/** Text alone, or a list of parts that are text. */
-function anyText(content: unknown, path: string): string {
-  if (typeof content === 'string') return content;
-  if (content === undefined || content === null) return '';
+/** Text alone, or a list of parts. */
+function anyContent(content: unknown, path: string): Content {
+  if (typeof content === 'string') return { text: content, attachments: [] };
+  if (content === undefined || content === null) return { text: '', attachments: [] };
   if (!Array.isArray(content)) throw new ValidationFailed(`${path} must be a string or an array of content parts`);
-  return content.map((part: unknown, index) => partText(part, `${path}/${index}`)).join('\n');
+  return contentOf<unknown>(content, path, readPart);
 }
 
-function partText(part: unknown, path: string): string {
+function readPart(part: unknown, path: string): Part {
   const fields = typeof part === 'object' && part !== null ? (part as Fields) : {};
   switch (fields['type']) {
     case 'text':
-      if (typeof fields['text'] === 'string') return fields['text'];
-      throw new ValidationFailed(`${path}/text must be a string`);
+      return { text: textIn(fields, 'text', path) };
     case 'refusal':
-      if (typeof fields['refusal'] === 'string') return fields['refusal'];
-      throw new ValidationFailed(`${path}/refusal must be a string`);
+      return { text: textIn(fields, 'refusal', path) };
+    case 'image_url':
+      return { file: { url: textIn(fieldsIn(fields, 'image_url', path), 'url', `${path}/image_url`) } };
+    case 'file':
+      return { file: fileIn(fieldsIn(fields, 'file', path), `${path}/file`) };
     default:
-      throw new ValidationFailed(`${path}/type must be text: other content parts are not accepted`);
+      throw new ValidationFailed(`${path}/type must be text, image_url or file: other content parts are not accepted`);
   }
 }
 
-/** Better refused than silently left out of the answer. */
-function refuseAttachments(attachments: unknown, path: string): void {
-  if (attachments === undefined || (Array.isArray(attachments) && attachments.length === 0)) return;
-  throw new ValidationFailed(`${path}/attachments is not accepted here`);
+/** Clients send a data URL, or the base64 of one alone. */
+function fileIn(file: Fields, path: string): { url: string; name: string | undefined } {
+  if (file['file_data'] === undefined) throw new ValidationFailed(`${path}/file_data is required: files are sent whole`);
+  const data = textIn(file, 'file_data', path);
+  const name = file['filename'] === undefined ? undefined : textIn(file, 'filename', path);
+  return { url: /^data:/i.test(data) ? data : `data:;base64,${data}`, name };
+}
+
+function textIn(fields: Fields, name: string, path: string): string {
+  const value = fields[name];
+  if (typeof value === 'string') return value;
+  throw new ValidationFailed(`${path}/${name} must be a string`);
+}
+
+function fieldsIn(fields: Fields, name: string, path: string): Fields {
+  const value = fields[name];
+  if (typeof value === 'object' && value !== null) return value as Fields;
+  throw new ValidationFailed(`${path}/${name} must be an object`);
 }
 
 function isInstruction({ role, text }: Entry): boolean {
   return (role === 'system' || role === 'developer') && text !== '';
 }
 
-function toUtterance({ role, text }: Entry): Utterance[] {
-  return (role === 'user' || role === 'assistant') && text !== '' ? [{ role, content: text }] : [];
+function toUtterance({ role, text, attachments }: Entry): Utterance[] {
+  if (role !== 'user' && role !== 'assistant') return [];
+  if (attachments.length > 0) return [{ role, content: text, attachments }];
+  return text === '' ? [] : [{ role, content: text }];
 }

@@ -10,6 +10,7 @@ import {
   TimestampField,
   UuidField,
 } from '../../platform/http/index.js';
+import { AttachmentResponse } from './attachments.dto.js';
 import { JsonListField } from './user-context.field.js';
 import type { MessageRole, MessageStatus, ToolCallStatus } from '../domain/message.js';
 import type { RunErrorCode, RunStatus } from '../domain/run.js';
@@ -66,8 +67,8 @@ export class MessageResponse {
   readonly role!: MessageRole;
   @StringField()
   readonly content!: string;
-  @JsonListField()
-  readonly attachments!: readonly unknown[];
+  @ObjectListField(() => AttachmentResponse)
+  readonly attachments!: readonly AttachmentResponse[];
   @TimestampField()
   readonly createdAt!: string;
   @UuidField({ nullable: true })

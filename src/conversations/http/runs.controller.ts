@@ -19,6 +19,7 @@ import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
 import { RunStreams } from './run-streams.js';
 import { CreateRunBody, readPosition, type RunMessageBody, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
+import { whenGone } from './when-gone.js';
 
 /** What a waiting caller is answered. */
 interface RunResult {
@@ -56,7 +57,8 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResult> {
     void reply.header('x-thread-id', thread.id);
-    const active = await this.start(caller, thread, body, { showReasoning: false, idempotency });
+    const gone = whenGone(reply);
+    const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, gone });
     if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
     const { run, message, failure } = await active.ended;
     if (failure) throw runFailed(failure.error, failure.facts);
@@ -94,7 +96,7 @@ export class RunsController {
     }
     if (!message || rejoin) throw new ValidationFailed('body must have exactly one of message and rejoin');
     const turn = { message, config: body.config, onDisconnect: body.onDisconnect };
-    const active = await this.start(caller, thread, turn, { showReasoning, idempotency });
+    const active = await this.start(caller, thread, turn, { showReasoning, idempotency, gone: whenGone(reply) });
     if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
     await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
   }
@@ -160,10 +162,15 @@ export class RunsController {
     { organizationId }: Principal,
     thread: ThreadReference,
     { message, config }: TurnBody,
-    options: { readonly showReasoning: boolean; readonly idempotency: IdempotentRequest | undefined },
+    options: {
+      readonly showReasoning: boolean;
+      readonly idempotency: IdempotentRequest | undefined;
+      readonly gone: AbortSignal;
+    },
   ): Promise<ActiveRun> {
     const userContext = config?.userContext ?? null;
-    return this.startRun.execute({ organizationId, thread, text: message.content, userContext, ...options });
+    const { content: text, attachments } = message;
+    return this.startRun.execute({ organizationId, thread, text, attachments, userContext, ...options });
   }
 
   /** What stands in the way (an unknown run, events that are gone) is known before the stream begins. */

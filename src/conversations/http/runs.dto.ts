@@ -3,11 +3,13 @@ import {
   EnumField,
   IntegerField,
   ObjectField,
+  ObjectListField,
   QueryBooleanField,
   QueryIntegerField,
   StringField,
   UuidField,
 } from '../../platform/http/index.js';
+import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
 import { UserContextField } from './user-context.field.js';
 import type { UserContext } from '../ports/index.js';
 
@@ -21,6 +23,8 @@ export class RunMessageBody {
   readonly content!: string;
   @StringField({ min: 1, optional: true, description: "The client's own id; the stored message gets one of the service." })
   readonly id?: string;
+  @ObjectListField(() => AttachmentBody, { optional: true, max: MOST_ATTACHMENTS, description: ATTACHMENTS_DESCRIPTION })
+  readonly attachments?: readonly AttachmentBody[];
 }
 
 export class RunConfigBody {

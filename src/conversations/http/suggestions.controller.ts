@@ -5,6 +5,7 @@ import { Access, bodyResource, Caller, type Principal } from '../../access/index
 import { ApiCauses, ApiErrors } from '../../platform/http/index.js';
 import { SuggestNext } from '../application/suggest-next.js';
 import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
+import { whenGone } from './when-gone.js';
 
 @ApiTags('Chat')
 @Controller('v1/chat/suggestions')
@@ -36,15 +37,4 @@ export class SuggestionsController {
       throw error;
     }
   }
-}
-
-/** Aborted when the caller leaves before the answer is sent. */
-function whenGone({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  const onClose = (): void => {
-    if (!raw.writableFinished) gone.abort();
-  };
-  raw.once('close', onClose);
-  if (raw.destroyed) onClose();
-  return gone.signal;
 }

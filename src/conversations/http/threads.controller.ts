@@ -1,7 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { Access, bodyResource, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
+import { FileDirectory } from '../../files/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { CreateThread } from '../application/create-thread.js';
 import { DeleteThread } from '../application/delete-thread.js';
@@ -11,7 +13,8 @@ import { ReactToMessage } from '../application/react-to-message.js';
 import { ReadThread } from '../application/read-thread.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import { messageView, type MessageView, threadView, type ThreadView } from '../engine/wire.js';
+import type { Message } from '../domain/message.js';
+import { type AttachmentView, messageView, type MessageView, threadView, type ThreadView } from '../engine/wire.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { MessageListResponse, MessageResponse } from './messages.dto.js';
 import {
@@ -36,6 +39,7 @@ export class ThreadsController {
     private readonly listMessages: ListMessages,
     private readonly reactToMessage: ReactToMessage,
     private readonly agents: AgentDirectory,
+    private readonly files: FileDirectory,
   ) {}
 
   @Post()
@@ -130,12 +134,23 @@ export class ThreadsController {
     @Caller() caller: Principal,
     @UuidParam('threadId') threadId: string,
     @Resource('thread') thread: ThreadReference,
+    @Req() request: FastifyRequest,
   ): Promise<{ messages: MessageView[]; truncated: boolean }> {
     const [page, agent] = await Promise.all([
       this.listMessages.execute(caller.organizationId, threadId),
       this.agents.find(caller.organizationId, thread.agentId),
     ]);
     const toolProgress = agent?.toolProgress ?? false;
-    return { messages: page.messages.map((message) => messageView(message, toolProgress)), truncated: page.truncated };
+    const origin = `${request.protocol}://${request.host}`;
+    const messages = page.messages.map((message) => messageView(message, toolProgress, this.attached(message, origin)));
+    return { messages, truncated: page.truncated };
+  }
+
+  private attached({ attachments = [] }: Message, origin: string): AttachmentView[] {
+    return attachments.map(({ name, url, fileId, contentType }) => ({
+      name,
+      url: url ?? this.files.urlOf(fileId, origin),
+      contentType,
+    }));
   }
 }

@@ -81,4 +81,11 @@ const init = migration('2026112103_conversations_init', [
   `create index idempotency_keys_by_age on idempotency_keys (created_at)`,
 ]);
 
-export const conversationsSchema: ContextSchema = { entities: [], migrations: [init] };
+/** The index is for the job that removes files: few messages have any, and only those are in it. */
+const attachments = migration('2026112109_conversations_attachments', [
+  `alter table messages add column attachments jsonb not null default '[]'`,
+  `create index messages_by_attachment on messages using gin (attachments jsonb_path_ops)
+     where attachments <> '[]'::jsonb`,
+]);
+
+export const conversationsSchema: ContextSchema = { entities: [], migrations: [init, attachments] };

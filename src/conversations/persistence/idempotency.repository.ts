@@ -23,6 +23,16 @@ export class IdempotencyRepository {
     return row ? { fingerprint: row.fingerprint, resourceId: row.resource_id } : null;
   }
 
+  /** The same, unless it is so old that a repeat would be a new request. */
+  async findCurrent(organizationId: string, request: IdempotentRequest, now: Date): Promise<IdempotencyRecord | null> {
+    const rows = await this.database.query(
+      `select 1 from idempotency_keys where organization_id = $1 and operation = $2 and key = $3
+         and created_at >= $4::timestamptz - interval '${IDEMPOTENCY_HOURS} hours'`,
+      [organizationId, request.operation, request.key, now.toISOString()],
+    );
+    return rows.length === 0 ? null : this.find(organizationId, request);
+  }
+
   /** @returns how many were removed; 0 means that none is left */
   async purge(now: Date, batch: number): Promise<number> {
     const removed = await this.database.query(

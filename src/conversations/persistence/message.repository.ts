@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelMessage } from '../../models/index.js';
 import { Database, storableJson, toDate } from '../../platform/database/index.js';
+import type { MessageAttachment } from '../domain/attachment.js';
 import type { Message, MessageRole, MessageStatus, Reaction, ToolCallRecord } from '../domain/message.js';
 
 export interface MessageRow {
@@ -11,6 +12,7 @@ export interface MessageRow {
   content: string;
   status: MessageStatus;
   blocked: boolean;
+  attachments: MessageAttachment[];
   reaction: Reaction | null;
   tool_calls: ToolCallRecord[];
   transcript: ModelMessage[];
@@ -18,7 +20,7 @@ export interface MessageRow {
 }
 
 export const MESSAGE_COLUMNS =
-  'id, thread_id, run_id, role, content, status, blocked, reaction, tool_calls, transcript, created_at';
+  'id, thread_id, run_id, role, content, status, blocked, attachments, reaction, tool_calls, transcript, created_at';
 
 @Injectable()
 export class MessageRepository {
@@ -57,6 +59,18 @@ export class MessageRepository {
     return rows[0]?.count ?? 0;
   }
 
+  /** Those of the files that a message of any organization refers to. */
+  async referringTo(fileIds: readonly string[]): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `select asked.id from unnest($1::text[]) as asked(id) where exists (
+         select 1 from messages where messages.attachments <> '[]'::jsonb
+           and messages.attachments @> jsonb_build_array(jsonb_build_object('fileId', asked.id))
+       )`,
+      [fileIds],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Replaces the reaction to a reply. @returns null when the thread has no such reply */
   async react(
     organizationId: string,
@@ -83,6 +97,7 @@ export function toMessage(row: MessageRow): Message {
     content: row.content,
     status: row.status,
     blocked: row.blocked,
+    ...(row.attachments.length === 0 ? {} : { attachments: row.attachments }),
     reaction: row.reaction,
     toolCalls: row.tool_calls,
     transcript: row.transcript,

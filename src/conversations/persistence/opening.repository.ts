@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlExecutor } from '../../platform/database/index.js';
+import { Database, type SqlExecutor, storableJson } from '../../platform/database/index.js';
+import type { MessageAttachment } from '../domain/attachment.js';
 import type { OpeningThread } from '../domain/opening.js';
 import { type NewRun, RunRepository, type StartResult } from './run.repository.js';
 
@@ -15,7 +16,7 @@ export class OpeningRepository {
    * Stores the thread, what was said before, the run and its message in one transaction.
    * @returns `thread_absent` when the agent is gone by now, or has a thread of this external id already
    */
-  async start(organizationId: string, opening: OpeningThread, run: NewRun): Promise<StartResult> {
+  async start(organizationId: string, opening: OpeningThread<MessageAttachment>, run: NewRun): Promise<StartResult> {
     try {
       return await this.database.transaction(async (transaction) => {
         if (!(await insertThread(transaction, organizationId, opening))) throw new NotOpened('thread_absent');
@@ -59,7 +60,7 @@ class NotOpened extends Error {
 async function insertThread(
   executor: SqlExecutor,
   organizationId: string,
-  { thread, externalId }: OpeningThread,
+  { thread, externalId }: Pick<OpeningThread, 'thread' | 'externalId'>,
 ): Promise<boolean> {
   const rows = await executor.query(
     `insert into threads
@@ -86,13 +87,14 @@ async function insertThread(
 async function insertHistory(
   executor: SqlExecutor,
   organizationId: string,
-  { thread, history }: OpeningThread,
+  { thread, history }: OpeningThread<MessageAttachment>,
 ): Promise<void> {
   if (history.length === 0) return;
   await executor.query(
-    `insert into messages (id, organization_id, thread_id, role, content, status, created_at)
-     select said.id, $1::uuid, $2::uuid, said.role, said.content, 'completed', $3::timestamptz
-     from unnest($4::uuid[], $5::text[], $6::text[]) with ordinality as said(id, role, content, position)
+    `insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments)
+     select said.id, $1::uuid, $2::uuid, said.role, said.content, 'completed', $3::timestamptz, said.attachments::jsonb
+     from unnest($4::uuid[], $5::text[], $6::text[], $7::text[]) with ordinality
+       as said(id, role, content, attachments, position)
      order by said.position`,
     [
       organizationId,
@@ -101,6 +103,7 @@ async function insertHistory(
       history.map(({ id }) => id),
       history.map(({ role }) => role),
       history.map(({ content }) => content),
+      history.map(({ attachments = [] }) => storableJson(attachments)),
     ],
   );
 }

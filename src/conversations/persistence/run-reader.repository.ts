@@ -38,6 +38,15 @@ interface RunRow {
 export class RunReader {
   constructor(private readonly database: Database) {}
 
+  /** Whether a run is under way on the thread. */
+  async isBusy(organizationId: string, threadId: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `select 1 from runs where organization_id = $1 and thread_id = $2 and status = 'running'`,
+      [organizationId, threadId],
+    );
+    return rows.length > 0;
+  }
+
   /** @returns null when the thread has no such run */
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
     const rows = await this.database.query<RunRow>(

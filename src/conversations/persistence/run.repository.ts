@@ -10,6 +10,7 @@ import {
   toDate,
 } from '../../platform/database/index.js';
 import type { ProviderType } from '../../models/index.js';
+import type { MessageAttachment } from '../domain/attachment.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
@@ -24,7 +25,11 @@ export interface NewRun {
   readonly ownerId: string;
   /** Id of the assistant message the run will write. */
   readonly messageId: string;
-  readonly userMessage: { readonly id: string; readonly text: string };
+  readonly userMessage: {
+    readonly id: string;
+    readonly text: string;
+    readonly attachments?: readonly MessageAttachment[];
+  };
   readonly userContext: UserContext | null;
   readonly createdAt: Date;
   readonly model: RunModel;
@@ -104,6 +109,7 @@ export class RunRepository {
         run.idempotency?.operation ?? null,
         run.idempotency?.key ?? null,
         run.idempotency?.fingerprint ?? null,
+        storableJson(run.userMessage.attachments ?? []),
       ]);
       const row = rows[0];
       if (!row) return { started: false, because: 'thread_absent' };
@@ -238,8 +244,8 @@ const START_SQL = `
     from thread where $14::text is null or exists (select 1 from claim)
     returning id, thread_id
   ), message as (
-    insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at)
-    select $8::uuid, $2::uuid, run.thread_id, run.id, 'user', $9, 'completed', $7::timestamptz from run
+    insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at, attachments)
+    select $8::uuid, $2::uuid, run.thread_id, run.id, 'user', $9, 'completed', $7::timestamptz, $16::jsonb from run
   ), touched as (
     update threads set updated_at = $7::timestamptz, last_message_at = $7::timestamptz
     from run where threads.id = run.thread_id

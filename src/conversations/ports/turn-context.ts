@@ -1,4 +1,6 @@
 import type { RunnableAgent } from '../../agents/index.js';
+import type { ModelAttachment } from '../../models/index.js';
+import type { MessageAttachment } from '../domain/attachment.js';
 import type { Channel } from '../domain/thread.js';
 
 /** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
@@ -13,7 +15,13 @@ export interface TurnContext {
   /** Id of the assistant message this turn writes. */
   readonly messageId: string;
   readonly channel: Channel;
-  readonly userMessage: { readonly id: string; readonly text: string };
+  readonly userMessage: {
+    readonly id: string;
+    readonly text: string;
+    readonly attachments?: readonly MessageAttachment[];
+  };
+  /** The message's files as the model gets them, or the notes that stand for them. */
+  readonly attached?: readonly (ModelAttachment | string)[];
   readonly userContext: UserContext | null;
   /** Instructions that came with the request; put after everything else of the system prompt. */
   readonly callerPrompt?: string;

@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { EgressFailed, EgressRefused, SafeHttp } from '../../platform/egress/index.js';
 import { type AttachmentReference, type FetchedAttachment, refusedAttachment } from '../domain/attachment.js';
 import { asAttachment } from '../domain/attachment-kind.js';
+import { isDataUrl, readDataUrl } from '../domain/data-url.js';
 import { ATTACHMENT_REDIRECTS, ATTACHMENT_TIMEOUT_MS, MOST_ATTACHMENT_BYTES } from '../tunables.js';
-import { FileDirectory } from './file-directory.js';
+import { type DirectoryFile, FileDirectory } from './file-directory.js';
 
 const TOO_LARGE = refusedAttachment('too_large', `It is larger than ${MOST_ATTACHMENT_BYTES} bytes.`);
 const UNREACHABLE = refusedAttachment('unreachable', 'It cannot be fetched.');
 
-/** Turns what a message refers to into what a model takes: uploads from the store, all else over the network. */
+/**
+ * Turns what a message refers to into what a model takes: uploads from the store, data URLs from themselves, all
+ * else over the network.
+ */
 @Injectable()
 export class AttachmentFetcher {
   constructor(
@@ -27,14 +31,22 @@ export class AttachmentFetcher {
     organizationId: string,
     signal?: AbortSignal,
   ): Promise<FetchedAttachment> {
+    if (isDataUrl(url)) return fromItself(url, contentType);
     return this.directory.isOwn(url)
-      ? this.fromStore(url, organizationId)
+      ? this.fromStore(await this.directory.open(organizationId, url))
       : this.fromElsewhere(url, contentType, signal);
   }
 
+  /**
+   * A file of the organization that a message keeps, by its id.
+   * @throws FileStoreUnavailable
+   */
+  async kept(fileId: string, organizationId: string): Promise<FetchedAttachment> {
+    return this.fromStore(await this.directory.find(organizationId, fileId));
+  }
+
   /** The upload's own type counts, which was checked when it came. */
-  private async fromStore(url: string, organizationId: string): Promise<FetchedAttachment> {
-    const file = await this.directory.open(organizationId, url);
+  private async fromStore(file: DirectoryFile | null): Promise<FetchedAttachment> {
     if (!file) return refusedAttachment('unreachable', 'There is no such upload, or it has been removed.');
     if (file.size > MOST_ATTACHMENT_BYTES) return TOO_LARGE;
     const data = await file.read();
@@ -59,4 +71,10 @@ export class AttachmentFetcher {
       return error.reason === 'too_large' ? TOO_LARGE : refusedAttachment('unreachable', error.message);
     }
   }
+}
+
+function fromItself(url: string, declared: string): FetchedAttachment {
+  const content = readDataUrl(url);
+  if (!content) return refusedAttachment('unsupported', 'Its data URL cannot be read.');
+  return content.data.length > MOST_ATTACHMENT_BYTES ? TOO_LARGE : asAttachment(declared, content.data);
 }

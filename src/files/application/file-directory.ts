@@ -1,11 +1,15 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { FileStore } from '../../platform/files/index.js';
-import { storageKey } from '../domain/file.js';
+import { type StoredUpload, storageKey } from '../domain/file.js';
 import { FileRepository } from '../persistence/file.repository.js';
 import { USE_NOTED_EVERY_MS } from '../tunables.js';
 import { FileUrls } from './file-urls.js';
+import { UploadFile } from './upload-file.js';
+
+/** Of a file, enough to tell its type by. */
+const HEAD_BYTES = 4_096;
 
 /** An upload of the organization that asked for it. */
 export interface DirectoryFile {
@@ -18,6 +22,13 @@ export interface DirectoryFile {
   read(): Promise<Buffer | null>;
 }
 
+/** A file that another context wants kept beside the uploads. */
+export interface NewFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly data: Buffer;
+}
+
 /** The uploads, for other contexts. */
 @Injectable()
 export class FileDirectory {
@@ -25,6 +36,7 @@ export class FileDirectory {
     private readonly urls: FileUrls,
     private readonly files: FileRepository,
     private readonly store: FileStore,
+    private readonly uploads: UploadFile,
     private readonly clock: Clock,
   ) {}
 
@@ -51,8 +63,45 @@ export class FileDirectory {
     if (id === null) return null;
     const now = this.clock.now();
     const file = await this.files.use(organizationId, id, now, new Date(now.getTime() - USE_NOTED_EVERY_MS));
-    if (!file) return null;
-    const { name, contentType, size } = file;
+    return file && this.toFile(file);
+  }
+
+  /**
+   * A file that the caller holds (`FileHolders`): looking at it is no use that would keep it any longer.
+   * @returns null for a file of another organization and one that is gone
+   */
+  async find(organizationId: string, id: string): Promise<DirectoryFile | null> {
+    const file = await this.files.find(id);
+    return file?.organizationId === organizationId ? this.toFile(file) : null;
+  }
+
+  /**
+   * Keeps a file as if it had been uploaded: for as long as somebody holds it, and 30 days without.
+   * @returns its id
+   * @throws FileStoreUnavailable
+   */
+  async keep(organizationId: string, { name, contentType, data }: NewFile): Promise<string> {
+    const head = data.subarray(0, HEAD_BYTES);
+    const open = (): Readable => Readable.from([data]);
+    const { id } = await this.uploads.execute(organizationId, { name, contentType, size: data.length, head, open });
+    return id;
+  }
+
+  /** Takes back what `keep` has kept and nobody came to hold. */
+  async discard(organizationId: string, id: string): Promise<void> {
+    const file = await this.files.takeAway(organizationId, id);
+    if (!file) return;
+    await this.store.remove(storageKey(file));
+    await this.files.delete(id);
+  }
+
+  /** A signed, short-lived URL. @param origin where the client reached the service */
+  urlOf(id: string, origin: string): string {
+    return this.urls.sign(id, origin);
+  }
+
+  private toFile(file: StoredUpload): DirectoryFile {
+    const { id, name, contentType, size } = file;
     return { id, name, contentType, size, read: () => this.read(storageKey(file)) };
   }
 

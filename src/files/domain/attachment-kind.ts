@@ -18,6 +18,8 @@ export function asAttachment(declared: string, data: Buffer): FetchedAttachment 
       'It is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor text in UTF-8 or UTF-16.',
     );
   }
+  // Decoded it may show a mark that its encoding hid, and would not be taken for text when it is read again.
+  if (typeOf(type, text) !== type) return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
   if (text.length > MOST_TEXT_BYTES) {
     return refusedAttachment('too_large', `Its text is larger than ${MOST_TEXT_BYTES} bytes.`);
   }

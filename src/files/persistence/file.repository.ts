@@ -87,6 +87,15 @@ export class FileRepository {
     return row ? uploadOf(row) : null;
   }
 
+  /** Takes a file away from everybody, used or not; then its content can go. */
+  async takeAway(organizationId: string, id: string): Promise<StoredUpload | null> {
+    const [row] = await this.database.query<FileRow>(
+      `update files set status = 'removing' where organization_id = $1 and id = $2 returning ${COLUMNS}`,
+      [organizationId, id],
+    );
+    return row ? uploadOf(row) : null;
+  }
+
   async delete(id: string): Promise<void> {
     await this.database.query('delete from files where id = $1', [id]);
   }

@@ -19,6 +19,8 @@ export class ModelFailure extends Error {
       readonly retryable: boolean;
       /** What the provider asked for in `Retry-After`. */
       readonly retryAfterSeconds?: number;
+      /** The provider would not take the request as it was; a smaller or plainer one may pass. */
+      readonly unacceptable?: boolean;
       /** The key that failed was the agent's own, not the operator's. */
       readonly ownKey: boolean;
       readonly detail?: string;

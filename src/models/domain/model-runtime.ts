@@ -1,3 +1,4 @@
+import type { ModelAttachment } from './model-attachment.js';
 import type { ProviderType } from './provider-type.js';
 
 /** A JSON object as a model writes it or a schema describes it. */
@@ -29,7 +30,8 @@ export interface ProviderState {
 
 /** One entry of the conversation as a model reads it, neutral of any provider. */
 export type ModelMessage =
-  | { readonly role: 'user'; readonly text: string }
+  /** What the user attached comes before the text, which may be empty beside it. */
+  | { readonly role: 'user'; readonly text: string; readonly attachments?: readonly ModelAttachment[] }
   | {
       readonly role: 'assistant';
       readonly text: string;

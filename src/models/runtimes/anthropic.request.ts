@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { findModel } from '../domain/catalogue.js';
+import type { ModelAttachment } from '../domain/model-attachment.js';
 import type { ModelMessage, ModelOptions, ModelRequest } from '../domain/model-runtime.js';
 import { isJsonObject } from './provider-call.js';
 import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './tunables.js';
@@ -69,7 +70,7 @@ function anthropicMessages(messages: readonly ModelMessage[], model: string): An
       continue;
     }
     results = undefined;
-    if (message.role === 'user') turns.push({ role: 'user', content: message.text });
+    if (message.role === 'user') turns.push({ role: 'user', content: userContent(message) });
     else {
       const content = storedContent(message, model) ?? plainContent(message);
       // The API refuses an empty message.
@@ -77,6 +78,29 @@ function anthropicMessages(messages: readonly ModelMessage[], model: string): An
     }
   }
   return turns;
+}
+
+function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Anthropic.MessageParam['content'] {
+  if (attachments.length === 0) return text;
+  // The API refuses blank text blocks.
+  return [...attachments.map(attachedBlock), ...(text.trim() === '' ? [] : [{ type: 'text', text } as const])];
+}
+
+function attachedBlock(attachment: ModelAttachment): Anthropic.ContentBlockParam {
+  switch (attachment.kind) {
+    case 'image':
+      return { type: 'image', source: { type: 'base64', media_type: attachment.mediaType, data: attachment.data } };
+    case 'pdf': {
+      const source = { type: 'base64', media_type: attachment.mediaType, data: attachment.data } as const;
+      return { type: 'document', source, title: attachment.name };
+    }
+    case 'text': {
+      const source = { type: 'text', media_type: 'text/plain', data: attachment.text } as const;
+      return { type: 'document', source, title: attachment.name };
+    }
+    default:
+      return attachment satisfies never;
+  }
 }
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;

@@ -1,4 +1,5 @@
 import type { Content, GenerateContentParameters, Part } from '@google/genai';
+import { labelledText, type ModelAttachment } from '../domain/model-attachment.js';
 import type { ModelMessage, ModelRequest } from '../domain/model-runtime.js';
 import { isJsonObject } from './provider-call.js';
 
@@ -41,13 +42,29 @@ function geminiContents(messages: readonly ModelMessage[], model: string): Conte
       continue;
     }
     results = undefined;
-    if (message.role === 'user') contents.push({ role: 'user', parts: [{ text: message.text }] });
+    if (message.role === 'user') contents.push({ role: 'user', parts: userParts(message) });
     else {
       const parts = storedParts(message, model) ?? plainParts(message);
       if (parts.length > 0) contents.push({ role: 'model', parts });
     }
   }
   return contents;
+}
+
+function userParts({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Part[] {
+  return [...attachments.map(attachedPart), ...(text === '' && attachments.length > 0 ? [] : [{ text }])];
+}
+
+function attachedPart(attachment: ModelAttachment): Part {
+  switch (attachment.kind) {
+    case 'image':
+    case 'pdf':
+      return { inlineData: { mimeType: attachment.mediaType, data: attachment.data } };
+    case 'text':
+      return { text: labelledText(attachment) };
+    default:
+      return attachment satisfies never;
+  }
 }
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;

@@ -1,8 +1,10 @@
 import type OpenAI from 'openai';
+import { labelledText, type ModelAttachment } from '../domain/model-attachment.js';
 import type { ModelMessage, ModelRequest } from '../domain/model-runtime.js';
 import { isJsonObject } from './provider-call.js';
 
 type Item = OpenAI.Responses.ResponseInputItem;
+type Part = OpenAI.Responses.ResponseInputContent;
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsStreaming, 'stream'>;
 
 /** The request as the Responses API takes it; nothing is stored at the provider. */
@@ -41,7 +43,7 @@ function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
   return messages.flatMap((message): Item[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: message.text }];
+        return [{ role: 'user', content: userContent(message) }];
       case 'assistant':
         return storedItems(message, model) ?? plainItems(message);
       case 'tool': {
@@ -53,6 +55,33 @@ function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
         return message satisfies never;
     }
   });
+}
+
+function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): string | Part[] {
+  if (attachments.length === 0) return text;
+  return [...attachments.map(attachedPart), ...(text === '' ? [] : [{ type: 'input_text', text } as const])];
+}
+
+function attachedPart(attachment: ModelAttachment): Part {
+  switch (attachment.kind) {
+    case 'image':
+      return { type: 'input_image', detail: 'auto', image_url: dataUrl(attachment) };
+    case 'pdf':
+      return { type: 'input_file', filename: pdfName(attachment.name), file_data: dataUrl(attachment) };
+    case 'text':
+      return { type: 'input_text', text: labelledText(attachment) };
+    default:
+      return attachment satisfies never;
+  }
+}
+
+/** The API goes by the ending too. */
+function pdfName(name: string): string {
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
+}
+
+function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
+  return `data:${mediaType};base64,${data}`;
 }
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;

@@ -23,6 +23,12 @@ const MESSAGES: Readonly<Record<ModelFailureCode, string>> = {
 /** Where a gateway stands between, nobody can tell which of the two refused. */
 const ROUTED_REFUSAL = 'The gateway, or the model provider behind it, refused the credentials of the request.';
 
+/** Providers do not say in a common way what they dislike; with files in the request these are the likeliest. */
+const ATTACHMENT_REFUSAL = 'The model provider refused the request. It may not take one of the attachments.';
+
+/** OpenAI's codes for a picture that it cannot use, which come inside the answer: `invalid_image`, `image_too_large`. */
+const IMAGE_REFUSED = /^\w*image\w* /;
+
 /** Enough of a provider's words for the log to tell what happened. */
 const DETAIL_CHARACTERS = 1000;
 
@@ -37,6 +43,7 @@ export class ProviderCall {
   };
   private cancelDrain: (() => void) | undefined;
   private readonly ownKey: boolean;
+  private readonly hasAttachments: boolean;
   /** The agent's own key, else the operator's. */
   readonly key: string;
   /** The route's base address, else the operator's setting; undefined for the provider's public one. */
@@ -53,6 +60,7 @@ export class ProviderCall {
   ) {
     outer.throwIfAborted();
     this.ownKey = request.apiKey !== undefined;
+    this.hasAttachments = request.messages.some((message) => message.role === 'user' && message.attachments);
     const key = request.apiKey ?? access.managedKey;
     if (key === undefined) {
       const message = 'There is no API key for this model provider.';
@@ -94,12 +102,13 @@ export class ProviderCall {
     if (error instanceof ModelFailure) return error;
     const problem = problemOf(error);
     if (problem === undefined) return this.broken(error instanceof Error ? error.message : String(error), error);
-    const { code, retryable } = classify(problem);
+    const { code, retryable, unacceptable } = classify(problem);
     const refused = problem.kind === 'refused' ? problem : undefined;
     const detail = refused === undefined ? `the provider is ${problem.kind}` : `${refused.status} ${refused.body}`;
     // The cause of a refusal holds its body as it came, which may quote the key; logs print causes.
     const cause = refused === undefined ? error : undefined;
-    return this.fail(code, { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause });
+    const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
+    return this.fail(code, unacceptable === true ? { ...facts, unacceptable } : facts);
   }
 
   /** The answer broke after it began: never tried again. */
@@ -107,10 +116,10 @@ export class ProviderCall {
     return this.fail('provider_error', { retryable: false, detail, cause });
   }
 
-  /** The provider itself reported an error inside its answer; `detail` holds its words. */
+  /** The provider itself reported an error inside its answer; `detail` holds its words, a code first if it has one. */
   reported(detail: string): ModelFailure {
     const code = isContextOverflow(detail) ? 'context_too_long' : 'provider_error';
-    return this.fail(code, { retryable: false, detail });
+    return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(detail) ? { unacceptable: true } : {}) });
   }
 
   /** A response that ended without its closing event must never pass for a whole answer. */
@@ -118,13 +127,17 @@ export class ProviderCall {
     return this.broken('the response ended before the answer did');
   }
 
+  private messageOf(code: ModelFailureCode, unacceptable: boolean): string {
+    if (code === 'provider_auth' && this.route) return ROUTED_REFUSAL;
+    return unacceptable && this.hasAttachments ? ATTACHMENT_REFUSAL : MESSAGES[code];
+  }
+
   private fail(code: ModelFailureCode, facts: Omit<ModelFailure['facts'], 'ownKey'>): ModelFailure {
     // Some providers quote the key they refuse.
     const withoutKey = facts.detail?.replaceAll(this.key, '[key]');
     const withoutSecrets = this.route ? withoutKey?.replaceAll(this.route.secret, '[token]') : withoutKey;
     const detail = withoutSecrets?.slice(0, DETAIL_CHARACTERS);
-    const message = code === 'provider_auth' && this.route ? ROUTED_REFUSAL : MESSAGES[code];
-    return new ModelFailure(code, message, { ...facts, detail, ownKey: this.ownKey });
+    return new ModelFailure(code, this.messageOf(code, facts.unacceptable === true), { ...facts, detail, ownKey: this.ownKey });
   }
 }
 
@@ -135,7 +148,13 @@ function problemOf(error: unknown): TransportProblem | undefined {
   return undefined;
 }
 
-function classify(problem: TransportProblem): { code: ModelFailureCode; retryable: boolean } {
+interface Classified {
+  readonly code: ModelFailureCode;
+  readonly retryable: boolean;
+  readonly unacceptable?: true;
+}
+
+function classify(problem: TransportProblem): Classified {
   switch (problem.kind) {
     case 'refused':
       return classifyStatus(problem.status, problem.body);
@@ -149,7 +168,9 @@ function classify(problem: TransportProblem): { code: ModelFailureCode; retryabl
   }
 }
 
-function classifyStatus(status: number, body: string): { code: ModelFailureCode; retryable: boolean } {
+const UNACCEPTABLE: Classified = { code: 'provider_error', retryable: false, unacceptable: true };
+
+function classifyStatus(status: number, body: string): Classified {
   switch (status) {
     case 401:
     case 403:
@@ -163,9 +184,12 @@ function classifyStatus(status: number, body: string): { code: ModelFailureCode;
     case 400:
       // Gemini answers a wrong key with 400.
       if (body.includes('API_KEY_INVALID')) return { code: 'provider_auth', retryable: false };
-      return { code: isContextOverflow(body) ? 'context_too_long' : 'provider_error', retryable: false };
+      return isContextOverflow(body) ? { code: 'context_too_long', retryable: false } : UNACCEPTABLE;
     case 413:
       return { code: 'context_too_long', retryable: false };
+    case 415:
+    case 422:
+      return UNACCEPTABLE;
     default:
       return { code: 'provider_error', retryable: status >= 500 };
   }

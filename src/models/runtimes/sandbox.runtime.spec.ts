@@ -35,6 +35,17 @@ describe('the sandbox model', () => {
     expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'end' });
   });
 
+  it('tells which files came with the message, and does not claim to have read them', async () => {
+    const attachments = [
+      { kind: 'image', name: 'dot.png', mediaType: 'image/png', data: 'AAAA' },
+      { kind: 'text', name: 'notes.md', mediaType: 'text/markdown', text: 'ü' },
+    ] as const;
+    const told = await ask({ messages: [{ role: 'user', text: 'Look', attachments }] });
+    expect(textOf(told.events)).toContain(
+      'It came with 2 files: "dot.png" (image/png, 3 bytes), "notes.md" (text/markdown, 2 bytes); a real model would read',
+    );
+  });
+
   it('answers with a JSON array where the system prompt asks for one, each string labelled', async () => {
     const told = await ask({ system: 'Answer with a JSON array of exactly 3 strings.', messages: [user('hello')] });
     const list = JSON.parse(textOf(told.events)) as unknown[];

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock/index.js';
+import type { ModelAttachment } from '../domain/model-attachment.js';
 import type { JsonObject, ModelEvent, ModelMessage, ModelRequest, ModelRuntime } from '../domain/model-runtime.js';
 import { isJsonObject } from './provider-call.js';
 import { SANDBOX_WORD_MS } from './tunables.js';
@@ -52,7 +53,7 @@ function reply(request: ModelRequest): string {
   const facts = [`This conversation has ${count(request.messages.length, 'message')} so far`, promptFact(request)];
   const tools = request.tools.map((tool) => tool.name).join(', ');
   const hint = tools === '' ? '' : ` I can use these tools: ${tools}; write "use" and a name to see one called.`;
-  return `${LABEL} ${opening(lastUserText(request.messages))} ${facts.join(', and ')}.${hint}`;
+  return `${LABEL} ${opening(lastUserText(request.messages))}${attached(request.messages)} ${facts.join(', and ')}.${hint}`;
 }
 
 function opening(text: string): string {
@@ -62,6 +63,18 @@ function opening(text: string): string {
     return `You asked: ${quote(text)} A real model would answer that; set a provider's API key to talk to one.`;
   }
   return `I received your message: ${quote(text)}`;
+}
+
+/** Says what came along, and no more: nothing here looks into a file. */
+function attached(messages: readonly ModelMessage[]): string {
+  const files = messages.findLast((message) => message.role === 'user')?.attachments ?? [];
+  if (files.length === 0) return '';
+  const named = files.map((file) => `${quote(file.name)} (${file.mediaType}, ${sizeOf(file)})`).join(', ');
+  return ` It came with ${count(files.length, 'file')}: ${named}; a real model would read what is in there.`;
+}
+
+function sizeOf(file: ModelAttachment): string {
+  return count(file.kind === 'text' ? Buffer.byteLength(file.text) : Buffer.byteLength(file.data, 'base64'), 'byte');
 }
 
 function listOf(count: number): string {

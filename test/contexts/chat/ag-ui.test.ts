@@ -229,9 +229,9 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     ],
     ['an unknown role', { messages: [{ id: 'x', role: 'robot', content: 'Hi' }] }, 'body/messages/0'],
     [
-      'an image',
-      { messages: [{ id: 'i', role: 'user', content: [{ type: 'image', source: { type: 'url', value: 'https://example.com' } }] }] },
-      'body/messages/0/content/0/type must be text',
+      'sound',
+      { messages: [{ id: 'i', role: 'user', content: [{ type: 'audio', source: { type: 'url', value: 'https://example.com' } }] }] },
+      'body/messages/0/content/0/type must be text, image or document',
     ],
     ['an answer to an interrupt', { resume: [{ interruptId: 'i', status: 'resolved' }] }, 'body/resume'],
   ])('refuses %s with 400 that names the field, and stores nothing', async (_what, changes, named) => {

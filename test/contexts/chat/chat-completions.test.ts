@@ -229,11 +229,11 @@ describe('the model form, without assistant_id', () => {
     expect(await chat.lines(body.thread_id)).toEqual(['user: What\nto eat?', 'user: Now?', 'assistant: Soup']);
   });
 
-  it('refuses image parts with the field’s name, before anything is stored', async () => {
+  it('refuses sound with the field’s name, before anything is stored', async () => {
     const chat = await Chat.start(service);
-    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+    const sound = { type: 'input_audio', input_audio: { data: '', format: 'mp3' } };
 
-    const { status, body } = await chat.complete<object>({ model: chat.agentId, messages: [user([image])] });
+    const { status, body } = await chat.complete<object>({ model: chat.agentId, messages: [user([sound])] });
 
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'FST_ERR_VALIDATION', message: expect.stringContaining('body/messages/0/content/0/type') });
@@ -289,9 +289,9 @@ describe('a request that is not as it should be', () => {
     ['content parts', { messages: [user([{ type: 'text', text: 'Hi' }])] }, 'body/messages/0/content must be a string'],
     ['an empty id', { messages: [{ ...user('Hi'), id: '' }] }, 'body/messages/0/id'],
     [
-      'attachments',
-      { messages: [{ ...user('Hi'), attachments: [{ name: 'a', url: 'https://example.com', contentType: 'text/plain' }] }] },
-      'body/messages/0/attachments',
+      'an attachment without its type',
+      { messages: [{ ...user('Hi'), attachments: [{ name: 'a', url: 'https://example.com' }] }] },
+      'body/messages/0/attachments/0/contentType is required',
     ],
     ['a stream that is no boolean', { stream: 'yes' }, 'body/stream'],
     ['a thread id that is no UUID', { thread_id: 'mine' }, 'body/thread_id must be a UUID'],

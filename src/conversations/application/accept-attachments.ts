@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import { AttachmentFetcher, type AttachmentReference, FileDirectory, isDataUrl } from '../../files/index.js';
+import { type ModelAttachment, type ProviderType, takesMediaType } from '../../models/index.js';
+import { emptyNote, type MessageAttachment } from '../domain/attachment.js';
+import { attachmentRefused, attachmentsTooLarge, callerLeft } from '../domain/conversations.errors.js';
+import type { OpeningThread } from '../domain/opening.js';
+import { base64BytesOf } from '../engine/choose-attachments.js';
+import { type ReadAttachment, toModelAttachment } from '../engine/model-attachments.js';
+import { REQUEST_BASE64_BYTES } from '../engine/tunables.js';
+import { inParallel } from './in-parallel.js';
+
+/** Fetched at a time for one request: each may hold the largest file there is in memory. */
+const FETCHED_AT_A_TIME = 3;
+
+export interface AcceptCommand {
+  readonly organizationId: string;
+  readonly provider: ProviderType;
+  /** Of the new message. */
+  readonly attachments: readonly AttachmentReference[];
+  readonly opening: OpeningThread | undefined;
+  /** Aborted when the caller leaves; the work ends then. */
+  readonly gone: AbortSignal | undefined;
+}
+
+/** What a request brought along, ready to be stored with its messages. */
+export interface AcceptedAttachments {
+  readonly message: readonly MessageAttachment[];
+  /** Those of the new message as the model gets them. */
+  readonly content: readonly (ModelAttachment | string)[];
+  readonly opening: OpeningThread<MessageAttachment> | undefined;
+  /** Copies that were made for this request. */
+  readonly copies: readonly string[];
+}
+
+interface Read {
+  readonly reference: AttachmentReference;
+  readonly content: ReadAttachment;
+}
+
+/**
+ * Reads what messages refer to and sees to it that no later turn depends on another's server or on a signature: an
+ * upload is kept by its id, everything else as a copy.
+ */
+@Injectable()
+export class AcceptAttachments {
+  constructor(
+    private readonly fetcher: AttachmentFetcher,
+    private readonly directory: FileDirectory,
+  ) {}
+
+  /**
+   * @throws DomainError `unprocessable` naming the attachment that cannot be used; FileStoreUnavailable. No copy is
+   * left behind then.
+   */
+  async execute(command: AcceptCommand): Promise<AcceptedAttachments> {
+    const { organizationId, opening, attachments } = command;
+    const said = opening?.history.map((message) => message.attachments ?? []) ?? [];
+    const read = await this.readAll(command, [...said.flat(), ...attachments]);
+    const copies: string[] = [];
+    try {
+      const kept = await inParallel(read, FETCHED_AT_A_TIME, (file) => this.keep(organizationId, file, copies));
+      const earlier = kept.slice(0, kept.length - attachments.length);
+      return {
+        message: kept.slice(earlier.length),
+        content: read.slice(earlier.length).map(contentOf),
+        opening: opening && withAttachments(opening, earlier),
+        copies,
+      };
+    } catch (error) {
+      await this.discard(organizationId, copies);
+      throw error;
+    }
+  }
+
+  /** Takes back the copies of a request that was not accepted after all. What fails here goes when nobody used it for long. */
+  async discard(organizationId: string, copies: readonly string[]): Promise<void> {
+    await Promise.allSettled(copies.map((id) => this.directory.discard(organizationId, id)));
+  }
+
+  private async readAll(
+    { organizationId, provider, gone }: AcceptCommand,
+    references: readonly AttachmentReference[],
+  ): Promise<Read[]> {
+    const refused = new AbortController();
+    const signal = gone ? AbortSignal.any([gone, refused.signal]) : refused.signal;
+    let base64Bytes = 0;
+    try {
+      return await inParallel(references, FETCHED_AT_A_TIME, async (reference) => {
+        signal.throwIfAborted();
+        const content = await this.read(reference, organizationId, provider, signal);
+        base64Bytes += base64BytesOf({ kind: content.kind, size: content.data.length });
+        if (base64Bytes > REQUEST_BASE64_BYTES) throw attachmentsTooLarge(REQUEST_BASE64_BYTES);
+        return { reference, content };
+      });
+    } catch (error) {
+      // The others would be fetched for nothing.
+      refused.abort();
+      throw gone?.aborted ? callerLeft() : error;
+    }
+  }
+
+  private async read(
+    reference: AttachmentReference,
+    organizationId: string,
+    provider: ProviderType,
+    signal: AbortSignal,
+  ): Promise<ReadAttachment> {
+    const content = await this.fetcher.fetch(reference, organizationId, signal);
+    if (content.kind === 'refused') throw attachmentRefused(reference.name, content.message);
+    if (takesMediaType(provider, content.mediaType)) return content;
+    throw attachmentRefused(reference.name, `Models of the provider ${provider} do not take ${content.mediaType}.`);
+  }
+
+  private async keep(organizationId: string, { reference, content }: Read, copies: string[]): Promise<MessageAttachment> {
+    const { name, url } = reference;
+    const { kind, mediaType: contentType, data } = content;
+    const facts = { name, contentType, kind, size: data.length };
+    const upload = this.directory.idOf(url);
+    if (upload !== null) return { ...facts, fileId: upload, url: null };
+    const fileId = await this.directory.keep(organizationId, { name, contentType, data });
+    copies.push(fileId);
+    return { ...facts, fileId, url: isDataUrl(url) ? null : url };
+  }
+}
+
+function contentOf({ reference: { name }, content }: Read): ModelAttachment | string {
+  if (content.data.length === 0) return emptyNote({ name, contentType: content.mediaType });
+  return toModelAttachment(name, content);
+}
+
+/** The conversation with what is kept in place of what its messages refer to, which is in the same order. */
+function withAttachments(opening: OpeningThread, kept: readonly MessageAttachment[]): OpeningThread<MessageAttachment> {
+  let next = 0;
+  const history = opening.history.map(({ attachments = [], ...said }) => {
+    const own = kept.slice(next, next + attachments.length);
+    next += own.length;
+    return own.length === 0 ? said : { ...said, attachments: own };
+  });
+  return { ...opening, history };
+}

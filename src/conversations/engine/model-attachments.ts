@@ -1,0 +1,31 @@
+import type { FetchedAttachment } from '../../files/index.js';
+import type { ModelAttachment, ModelMessage } from '../../models/index.js';
+
+export type ReadAttachment = Exclude<FetchedAttachment, { kind: 'refused' }>;
+
+/** What was read of a file, as a model request carries it. */
+export function toModelAttachment(name: string, read: ReadAttachment): ModelAttachment {
+  switch (read.kind) {
+    case 'image':
+      return { kind: 'image', name, mediaType: read.mediaType, data: read.data.toString('base64') };
+    case 'pdf':
+      return { kind: 'pdf', name, mediaType: read.mediaType, data: read.data.toString('base64') };
+    case 'text':
+      return { kind: 'text', name, mediaType: read.mediaType, text: read.data.toString('utf8') };
+    default:
+      return read satisfies never;
+  }
+}
+
+/** What a trace tells of the files in a request: never what is in them, nor where they are. */
+export function attachmentFacts(
+  messages: readonly ModelMessage[],
+): readonly { readonly name: string; readonly contentType: string; readonly size: number }[] {
+  return messages
+    .flatMap((message) => (message.role === 'user' ? (message.attachments ?? []) : []))
+    .map((file) => ({
+      name: file.name,
+      contentType: file.mediaType,
+      size: file.kind === 'text' ? Buffer.byteLength(file.text) : Buffer.byteLength(file.data, 'base64'),
+    }));
+}

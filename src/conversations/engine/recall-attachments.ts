@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { AttachmentFetcher } from '../../files/index.js';
+import type { ModelAttachment, ModelMessage } from '../../models/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { emptyNote, goneNote, type MessageAttachment } from '../domain/attachment.js';
+import { type HistoryEntry, withNotes } from '../domain/message.js';
+import { toModelAttachment } from './model-attachments.js';
+
+/**
+ * Reads the files of earlier messages from their stored copies, all of them side by side. A file that cannot be
+ * read is told to the model in a note and never fails a turn.
+ */
+@Injectable()
+export class RecallAttachments {
+  constructor(
+    private readonly files: AttachmentFetcher,
+    private readonly logger: Logger,
+  ) {}
+
+  /** @param exchanges with no more attachments than a request may have */
+  run(organizationId: string, exchanges: readonly (readonly HistoryEntry[])[]): Promise<ModelMessage[][]> {
+    return Promise.all(exchanges.map((entries) => Promise.all(entries.map((entry) => this.recall(organizationId, entry)))));
+  }
+
+  private async recall(organizationId: string, entry: HistoryEntry): Promise<ModelMessage> {
+    if (entry.role !== 'user') return entry;
+    const { text, attached = [] } = entry;
+    const read = await Promise.all(attached.map((file) => this.read(organizationId, file)));
+    return withFiles(text, read);
+  }
+
+  private async read(organizationId: string, file: MessageAttachment): Promise<ModelAttachment | string> {
+    try {
+      const content = await this.files.kept(file.fileId, organizationId);
+      if (content.kind === 'refused') return goneNote(file);
+      return content.data.length === 0 ? emptyNote(file) : toModelAttachment(file.name, content);
+    } catch (error) {
+      this.logger.warn({ err: error, fileId: file.fileId }, 'A file of an earlier message could not be read');
+      return goneNote(file);
+    }
+  }
+}
+
+/** A user's entry with its files, and the notes that stand for some of them. */
+export function withFiles(text: string, files: readonly (ModelAttachment | string)[]): ModelMessage {
+  const attachments = files.filter((file) => typeof file !== 'string');
+  const notes = files.filter((file) => typeof file === 'string');
+  return { role: 'user', text: withNotes(text, notes), ...(attachments.length === 0 ? {} : { attachments }) };
+}

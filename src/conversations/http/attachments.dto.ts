@@ -1,0 +1,68 @@
+import type { AttachmentReference } from '../../files/index.js';
+import { declareField, type FieldOptions, ObjectListField, StringField, validated } from '../../platform/http/index.js';
+import { REQUEST_ATTACHMENTS } from '../engine/tunables.js';
+
+/** Signed URLs of file stores can be long; content in a data URL is bounded by the body it comes in. */
+const LONGEST_URL = 8_192;
+const LONGEST_NAME = 255;
+
+/** As many as one request to a model may carry. */
+export const MOST_ATTACHMENTS = REQUEST_ATTACHMENTS;
+
+/** Of all messages of one request together. */
+export const MOST_ATTACHMENTS_OF_REQUEST = 50;
+
+function AttachmentUrlField(options: FieldOptions): PropertyDecorator {
+  return declareField(options, {
+    rule: (value) =>
+      typeof value === 'string' && isUri(value)
+        ? undefined
+        : `must be an absolute URL of at most ${LONGEST_URL} characters, or a data URL`,
+    schema: { type: 'string', format: 'uri' },
+  });
+}
+
+/** Data URLs are read where they are used; the parser would copy their content twice. */
+function isUri(value: string): boolean {
+  return /^data:/i.test(value) || (value.length <= LONGEST_URL && URL.canParse(value));
+}
+
+export class AttachmentBody {
+  @StringField({ min: 1, max: LONGEST_NAME })
+  readonly name!: string;
+  @AttachmentUrlField({
+    description:
+      'The `url` of an upload, a public `http` or `https` URL of at most 8,192 characters, or a data URL. What is ' +
+      'elsewhere is fetched once, before the message is accepted, and kept.',
+  })
+  readonly url!: string;
+  @StringField({
+    min: 1,
+    max: 255,
+    description: 'Images (PNG, JPEG, GIF, WebP) and PDFs must be what they are declared to be; all else is read as text.',
+  })
+  readonly contentType!: string;
+}
+
+export const ATTACHMENTS_DESCRIPTION =
+  'Images, PDFs (each at most 20,971,520 bytes, together 29,360,128 bytes in base64) and text files (each at most ' +
+  '1,048,576 bytes) that the model is given with the message. One that cannot be used is `422`, and nothing is stored.';
+
+export class AttachmentResponse {
+  @StringField()
+  readonly name!: string;
+  @StringField({ description: 'As the client sent it; for uploads and data URLs signed, and readable for one hour.' })
+  readonly url!: string;
+  @StringField({ description: 'What the content is.' })
+  readonly contentType!: string;
+}
+
+class AttachmentsBody {
+  @ObjectListField(() => AttachmentBody, { optional: true, max: MOST_ATTACHMENTS })
+  readonly attachments?: readonly AttachmentBody[];
+}
+
+/** @param path of the message that has them @throws ValidationFailed naming the field */
+export function readAttachments(attachments: unknown, path: string): readonly AttachmentReference[] {
+  return (validated(AttachmentsBody, { attachments }, path) as AttachmentsBody).attachments ?? [];
+}

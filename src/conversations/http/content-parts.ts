@@ -1,0 +1,63 @@
+import { type AttachmentReference, isDataUrl, readDataUrl } from '../../files/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { validated } from '../../platform/http/index.js';
+import { AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
+
+/** A message of content parts: its text, and what else is in it. */
+export interface Content {
+  readonly text: string;
+  readonly attachments: readonly AttachmentReference[];
+}
+
+/** What is read of one part. */
+export type Part = { readonly text: string } | { readonly file: PartFile };
+
+export interface PartFile {
+  readonly url: string;
+  /** Absent where the part does not say: then the content tells. */
+  readonly contentType?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+/** Enough of a data URL to read its type, whatever of its content is cut off. */
+const HEAD = 300;
+/** Of a name that is made up here, by what the content is. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': '.png',
+  'image/jpeg': '.jpg',
+  'image/gif': '.gif',
+  'image/webp': '.webp',
+  'application/pdf': '.pdf',
+  'text/plain': '.txt',
+};
+
+/** Puts the parts of a message together. @throws ValidationFailed naming the part */
+export function contentOf<Item>(parts: readonly Item[], path: string, read: (part: Item, path: string) => Part): Content {
+  const texts: string[] = [];
+  const attachments: AttachmentReference[] = [];
+  for (const [index, item] of parts.entries()) {
+    const at = `${path}/${index}`;
+    const part = read(item, at);
+    if ('text' in part) texts.push(part.text);
+    else attachments.push(referenceOf(part.file, attachments.length + 1, at));
+  }
+  if (attachments.length > MOST_ATTACHMENTS) {
+    throw new ValidationFailed(`${path} must have at most ${MOST_ATTACHMENTS} parts that are not text`);
+  }
+  return { text: texts.join('\n'), attachments };
+}
+
+function referenceOf({ url, contentType, name }: PartFile, number: number, path: string): AttachmentReference {
+  const type = contentType ?? (isDataUrl(url) ? readDataUrl(url.slice(0, HEAD))?.mediaType : undefined);
+  const declared = type === undefined || type === '' ? UNKNOWN_TYPE : type;
+  const fallback = `file-${number}${EXTENSIONS[declared] ?? ''}`;
+  return validated(AttachmentBody, { url, contentType: declared, name: name ?? nameIn(url) ?? fallback }, path) as AttachmentBody;
+}
+
+/** The last part of the path, where it reads like a file's name. */
+function nameIn(url: string): string | undefined {
+  const last = isDataUrl(url) ? undefined : URL.parse(url)?.pathname.split('/').at(-1);
+  if (last === undefined || !/^[\w.-]{1,200}\.\w{1,10}$/.test(last)) return undefined;
+  return last;
+}
