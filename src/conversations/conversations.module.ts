@@ -17,6 +17,7 @@ import { ListThreads } from './application/list-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
 import { ReadThread } from './application/read-thread.js';
 import { RefuseRepeatedToolCalls } from './application/refuse-repeated-tool-calls.js';
+import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
 import { RunSupervisor } from './application/run-supervisor.js';
 import { StartRun } from './application/start-run.js';
@@ -112,6 +113,7 @@ export class ConversationsModule implements OnModuleInit {
         ListMessages,
         ReactToMessage,
         StartRun,
+        ResumeRun,
         CompleteChat,
         RunAgUi,
         SuggestNext,

@@ -2,11 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { isUuid, newId } from '../../platform/ids/index.js';
+import type { ApprovalAnswer } from '../domain/approval.js';
+import { noThreadToResume } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { type Conversation, openThread } from '../domain/opening.js';
 import { OpeningRepository } from '../persistence/opening.repository.js';
 import type { UserContext } from '../ports/index.js';
 import type { ActiveRun } from './run-supervisor.js';
+import { ResumeRun } from './resume-run.js';
 import { StartRun, type StartRunCommand } from './start-run.js';
 import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 
@@ -16,6 +19,8 @@ export interface RunAgUiCommand {
   /** The id of a thread of this agent, or what the client itself calls the conversation. */
   readonly threadId: string;
   readonly conversation: Conversation;
+  /** What is said to the calls that the thread's last run asked for; without any the conversation's text is answered. */
+  readonly answers: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
   readonly showReasoning: boolean;
   readonly idempotency?: IdempotentRequest;
@@ -30,6 +35,7 @@ export interface RunAgUiCommand {
 export class RunAgUi {
   constructor(
     private readonly startRun: StartRun,
+    private readonly resumeRun: ResumeRun,
     private readonly lookup: ThreadLookup,
     private readonly openings: OpeningRepository,
     private readonly clock: Clock,
@@ -40,7 +46,7 @@ export class RunAgUi {
    * @throws what `StartRun.execute` throws; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { organizationId, conversation, userContext, showReasoning, idempotency } = command;
+    const { organizationId, conversation, answers, userContext, showReasoning, idempotency } = command;
     const turn = {
       organizationId,
       text: conversation.text,
@@ -50,7 +56,17 @@ export class RunAgUi {
       idempotency,
     };
     const thread = await this.find(command);
+    if (answers.length > 0) return this.resume(thread, answers, turn);
     return thread ? this.startRun.execute({ ...turn, thread }) : this.open(command, turn);
+  }
+
+  private resume(
+    thread: ThreadReference | null,
+    answers: readonly ApprovalAnswer[],
+    { text: _unsaid, ...turn }: Omit<StartRunCommand, 'thread'>,
+  ): Promise<ActiveRun> {
+    if (!thread) throw noThreadToResume();
+    return this.resumeRun.execute({ ...turn, thread, answers });
   }
 
   private async open(command: RunAgUiCommand, turn: Omit<StartRunCommand, 'thread'>): Promise<ActiveRun> {

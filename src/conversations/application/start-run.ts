@@ -13,6 +13,7 @@ import {
   threadBusy,
   threadNotFound,
 } from '../domain/conversations.errors.js';
+import type { Resumption } from '../domain/approval.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { OpeningThread } from '../domain/opening.js';
 import { RunOwner } from '../engine/run-owner.js';
@@ -33,13 +34,18 @@ export interface StartRunCommand {
   readonly callerPrompt?: string;
   readonly text: string;
   readonly userContext: UserContext | null;
+  /** Nobody can be asked to approve a tool call. */
+  readonly unattended?: boolean;
   /** Whether the model's thinking is asked for and put on the stream. */
   readonly showReasoning: boolean;
   /** Makes a repeat of the request join the run of the first one. */
   readonly idempotency?: IdempotentRequest;
 }
 
-/** Takes a message: stores it with its run, then lets the turn begin. */
+/** Goes on with what the thread's last run asked, in place of a message. */
+export type ResumedRunCommand = Omit<StartRunCommand, 'text' | 'opening'> & { readonly resumption: Resumption };
+
+/** Takes a message, or the answers to what was asked: stores it with its run, then lets the turn begin. */
 @Injectable()
 export class StartRun {
   constructor(
@@ -61,8 +67,8 @@ export class StartRun {
    * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for
    * its provider, `not_found`, `unavailable` while the process stops; nothing is stored then
    */
-  async execute(command: StartRunCommand): Promise<ActiveRun> {
-    const { organizationId, thread, text, userContext, showReasoning, callerPrompt } = command;
+  async execute(command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun> {
+    const { organizationId, thread, userContext, showReasoning, callerPrompt, unattended = false } = command;
     if (this.draining.draining) throw serviceStopping();
     const agent = await this.agents.find(organizationId, thread.agentId);
     if (!agent) throw absent(command);
@@ -71,8 +77,9 @@ export class StartRun {
       throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
     }
     const startedAt = this.clock.now();
-    const userMessage = { id: newId(), text };
-    const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, userContext };
+    const resumption = 'resumption' in command ? command.resumption : undefined;
+    const userMessage = 'text' in command ? { id: newId(), text: command.text } : null;
+    const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, resumption, userContext };
     const started = await this.store(command, {
       ...run,
       ownerId: this.owner.id,
@@ -89,31 +96,50 @@ export class StartRun {
       messageId: run.messageId,
       channel: started.channel,
       userMessage,
+      decisions: resumption?.decisions ?? null,
       userContext,
       callerPrompt,
       isFirstTurn: started.isFirstTurn,
+      unattended,
       showReasoning,
       startedAt,
     });
   }
 
-  private store({ organizationId, opening }: StartRunCommand, run: NewRun): Promise<StartResult> {
+  private store(command: StartRunCommand | ResumedRunCommand, run: NewRun): Promise<StartResult> {
+    const { organizationId } = command;
+    const opening = openingOf(command);
     return opening ? this.openings.start(organizationId, opening, run) : this.runs.start(organizationId, run);
   }
 
-  private async instead(because: 'thread_absent' | 'thread_busy' | 'repeated', command: StartRunCommand): Promise<ActiveRun> {
-    const { organizationId, thread, opening, idempotency } = command;
-    if (because === 'thread_busy') throw threadBusy();
-    const first = because === 'repeated' && idempotency ? await this.keys.find(organizationId, idempotency) : null;
-    if (!idempotency || !first) throw absent(command);
+  /** @returns the run that the first request of this key has made; null when this is the first */
+  async repeated({ organizationId, thread, opening, idempotency }: RepeatableCommand): Promise<ActiveRun | null> {
+    const first = idempotency ? await this.keys.find(organizationId, idempotency) : null;
+    if (!idempotency || !first) return null;
     if (first.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
     const runId = first.resourceId;
     const threadId = opening ? await this.openings.threadOf(organizationId, runId) : thread.id;
     if (threadId === null) throw threadNotFound();
     return this.joinRun.join({ organizationId, threadId, runId }, thread.agentId);
   }
+
+  private async instead(because: Refusal, command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun> {
+    if (because === 'thread_busy') throw threadBusy();
+    const first = because === 'thread_absent' ? null : await this.repeated(command);
+    if (first) return first;
+    // Answered by another request since its answers were found to fit.
+    if (because === 'answered') throw threadBusy();
+    throw absent(command);
+  }
 }
 
-function absent({ opening }: StartRunCommand): DomainError {
-  return opening ? agentAbsent() : threadNotFound();
+type RepeatableCommand = Pick<StartRunCommand, 'organizationId' | 'thread' | 'opening' | 'idempotency'>;
+type Refusal = Extract<StartResult, { started: false }>['because'];
+
+function openingOf(command: StartRunCommand | ResumedRunCommand): OpeningThread | undefined {
+  return 'opening' in command ? command.opening : undefined;
+}
+
+function absent(command: StartRunCommand | ResumedRunCommand): DomainError {
+  return openingOf(command) ? agentAbsent() : threadNotFound();
 }

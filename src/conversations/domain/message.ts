@@ -4,8 +4,19 @@ export type MessageRole = 'user' | 'assistant';
 /** `incomplete`: cut short, the text is what had arrived; `failed`: kept though nothing came of it. */
 export type MessageStatus = 'completed' | 'incomplete' | 'failed';
 
-/** `unknown`: under way when its process died; it may or may not have had its effect. */
-export type ToolCallStatus = 'running' | 'completed' | 'failed' | 'denied' | 'unknown';
+/**
+ * `awaiting_approval`: the run ended with the question whether to make it; `approved`: it is made in the run
+ * that went on, and its result stands in that run's message; `denied`: not made, because a hook or a person
+ * said so; `unknown`: under way when its process died; it may or may not have had its effect.
+ */
+export type ToolCallStatus =
+  | 'running'
+  | 'awaiting_approval'
+  | 'approved'
+  | 'completed'
+  | 'failed'
+  | 'denied'
+  | 'unknown';
 
 export interface ToolCallRecord {
   readonly id: string;
@@ -45,32 +56,79 @@ export const SEGMENT_BREAK = '\n\n';
 
 const UNKNOWN_OUTCOME = 'The outcome of this call is unknown: the service stopped while it was under way.';
 
-/** Stored messages, oldest first, as a model reads them: a prompt that was blocked stays kept from it. */
-export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
-  const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
-  return messages.flatMap((message) => {
-    if (message.runId !== null && blockedRuns.has(message.runId)) return [];
-    if (message.role === 'user') return [{ role: 'user' as const, text: message.content }];
-    if (message.transcript.length > 0) return withEveryResult(message.transcript);
-    return message.content === '' ? [] : [{ role: 'assistant' as const, text: message.content, toolCalls: [] }];
-  });
+/** An entry as it is stored, with what became of the calls of its message. */
+interface Said {
+  readonly entry: ModelMessage;
+  readonly records: readonly ToolCallRecord[];
 }
 
-/** Providers refuse a conversation in which a tool call has no result. */
-function withEveryResult(transcript: readonly ModelMessage[]): ModelMessage[] {
-  const answered = new Set(transcript.flatMap((entry) => (entry.role === 'tool' ? [entry.toolCallId] : [])));
-  return transcript.flatMap((entry): ModelMessage[] => {
-    if (entry.role !== 'assistant') return [entry];
-    const missing = entry.toolCalls.filter((call) => !answered.has(call.id));
-    return [
-      entry,
-      ...missing.map((call) => ({
-        role: 'tool' as const,
-        toolCallId: call.id,
-        toolName: call.name,
-        output: UNKNOWN_OUTCOME,
-        isError: true,
-      })),
-    ];
-  });
+type AssistantEntry = Extract<ModelMessage, { role: 'assistant' }>;
+type ResultEntry = Extract<ModelMessage, { role: 'tool' }>;
+type Call = AssistantEntry['toolCalls'][number];
+
+/**
+ * Stored messages, oldest first, as a model reads them: a prompt that was blocked stays kept from it.
+ * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
+ * what the provider wants back with its own answers is kept since the user's last message
+ */
+export function toModelMessages(messages: readonly Message[], end: 'closed' | 'open' = 'closed'): ModelMessage[] {
+  const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
+  const shown = messages.filter(({ runId }) => runId === null || !blockedRuns.has(runId));
+  const said = shown.flatMap((message) => entriesOf(message).map((entry) => ({ entry, records: message.toolCalls })));
+  const entries = withResults(said, substitute, end === 'open');
+  const keptFrom = end === 'open' ? entries.findLastIndex(({ role }) => role === 'user') : entries.length;
+  return entries.map((entry, index) => (index < keptFrom ? withoutState(entry) : entry));
+}
+
+/** Results follow their answer in the order of its calls: some providers pair them by their place. */
+export function inCallOrder(entries: readonly ModelMessage[]): ModelMessage[] {
+  return withResults(entries.map((entry) => ({ entry, records: [] })), () => null, true);
+}
+
+export function withoutState(entry: ModelMessage): ModelMessage {
+  return entry.role === 'assistant' ? { role: entry.role, text: entry.text, toolCalls: entry.toolCalls } : entry;
+}
+
+function entriesOf({ role, content, transcript }: Message): readonly ModelMessage[] {
+  if (role === 'user') return [{ role, text: content }];
+  if (transcript.length > 0) return transcript;
+  return content === '' ? [] : [{ role, text: content, toolCalls: [] }];
+}
+
+/**
+ * Providers refuse a call without a result, and a result without its call. Both may stand in two messages:
+ * the call in that of the run which asked for approval, the result in that of the run which went on.
+ */
+function withResults(
+  said: readonly Said[],
+  missing: (call: Call, records: Said['records']) => ResultEntry | null,
+  openEnd: boolean,
+): ModelMessage[] {
+  const entries: ModelMessage[] = [];
+  let last: { readonly calls: readonly Call[]; readonly records: Said['records'] } = { calls: [], records: [] };
+  let results = new Map<string, ResultEntry>();
+  const close = (isEnd: boolean): void => {
+    for (const call of last.calls) {
+      const result = results.get(call.id) ?? (isEnd && openEnd ? null : missing(call, last.records));
+      if (result) entries.push(result);
+    }
+    results = new Map();
+  };
+  for (const { entry, records } of said) {
+    if (entry.role === 'tool') {
+      results.set(entry.toolCallId, entry);
+      continue;
+    }
+    close(false);
+    entries.push(entry);
+    last = { calls: entry.role === 'assistant' ? entry.toolCalls : [], records };
+  }
+  close(true);
+  return entries;
+}
+
+/** For a call that nobody made, or of which nobody knows what came. */
+function substitute({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
+  const denied = records.find((record) => record.id === id && record.status === 'denied');
+  return { role: 'tool', toolCallId: id, toolName: name, output: denied?.output ?? UNKNOWN_OUTCOME, isError: true };
 }
