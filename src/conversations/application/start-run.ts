@@ -8,6 +8,7 @@ import { Draining } from '../../platform/lifecycle/index.js';
 import {
   agentAbsent,
   agentCannotRun,
+  answeredMeanwhile,
   idempotencyMismatch,
   serviceStopping,
   threadBusy,
@@ -127,8 +128,7 @@ export class StartRun {
     if (because === 'thread_busy') throw threadBusy();
     const first = because === 'thread_absent' ? null : await this.repeated(command);
     if (first) return first;
-    // Answered by another request since its answers were found to fit.
-    if (because === 'answered') throw threadBusy();
+    if (because === 'answered') throw answeredMeanwhile();
     throw absent(command);
   }
 }

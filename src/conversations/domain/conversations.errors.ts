@@ -48,6 +48,11 @@ export function noThreadToResume(): DomainError {
   return new ValidationFailed('body/resume answers no open interrupt: the agent has no thread of this threadId');
 }
 
+/** Another request has answered since these answers were found to fit. */
+export function answeredMeanwhile(): DomainError {
+  return new ValidationFailed('body/resume answers interrupts that are no longer open');
+}
+
 /** Nothing is called: all requests are answered at once, each exactly once. */
 export function answersUnfit(unfit: UnfitAnswers): DomainError {
   const { problem, interruptId } = unfit;
