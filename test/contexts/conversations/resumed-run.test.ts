@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EndOrphanedRuns } from '../../../src/conversations/application/end-orphaned-runs.js';
+import { modelsOf } from '../../../src/models/index.js';
 import { RunReader } from '../../../src/conversations/persistence/run-reader.repository.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { RunLog } from '../../../src/platform/run-log/index.js';
@@ -95,14 +96,16 @@ describe.each(PROVIDER_WIRES)('a run that resumes another on $provider', (wire) 
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     service.models.next(answers({ opaque: 'sealed', calls: [{ id: 'p', name: 'pay' }] }), says('Paid.'));
     const { body } = await talk.run('Pay');
-    // The agent runs on another model by now.
-    await service.database.query(
-      `update messages set transcript = replace(transcript::text, $2, 'another-model')::jsonb where thread_id = $1`,
-      [talk.threadId, wire.model],
-    );
+    const other = modelsOf(wire.provider).find(({ id, ownKeyOnly }) => id !== wire.model && !ownKeyOnly)?.id ?? '';
+    const changed = await service.http('PATCH', `/v1/agents/${talk.agentId}`, {
+      key: talk.key,
+      body: { provider: { type: wire.provider, model: other } },
+    });
+    expect(changed.status).toBe(200);
 
     expect(await talk.resume(...body.interrupts.map(approve))).toMatchObject({ status: 200 });
 
+    expect(`${service.models.requests.at(-1)?.path ?? ''} ${JSON.stringify(lastBody())}`).toContain(other);
     expect(JSON.stringify(lastBody())).not.toContain('sealed');
     expect(results()).toMatchObject([{ id: 'p', isError: false }]);
   });
