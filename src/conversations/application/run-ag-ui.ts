@@ -43,30 +43,24 @@ export class RunAgUi {
 
   /**
    * @returns the run under way; what was said, and the thread where one was made, are stored by then
-   * @throws what `StartRun.execute` throws; nothing is stored then
+   * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
     const { organizationId, conversation, answers, userContext, showReasoning, idempotency } = command;
-    const turn = {
+    const goingOn = {
       organizationId,
-      text: conversation.text,
       callerPrompt: conversation.instructions,
       userContext,
       showReasoning,
       idempotency,
     };
     const thread = await this.find(command);
-    if (answers.length > 0) return this.resume(thread, answers, turn);
+    if (answers.length > 0) {
+      if (!thread) throw noThreadToResume();
+      return this.resumeRun.execute({ ...goingOn, thread, answers });
+    }
+    const turn = { ...goingOn, text: conversation.text };
     return thread ? this.startRun.execute({ ...turn, thread }) : this.open(command, turn);
-  }
-
-  private resume(
-    thread: ThreadReference | null,
-    answers: readonly ApprovalAnswer[],
-    { text: _unsaid, ...turn }: Omit<StartRunCommand, 'thread'>,
-  ): Promise<ActiveRun> {
-    if (!thread) throw noThreadToResume();
-    return this.resumeRun.execute({ ...turn, thread, answers });
   }
 
   private async open(command: RunAgUiCommand, turn: Omit<StartRunCommand, 'thread'>): Promise<ActiveRun> {

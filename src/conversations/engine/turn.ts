@@ -215,7 +215,9 @@ export class Turn {
    * goes on with this one.
    */
   private storedTranscript(goesOn: boolean): ModelMessage[] {
-    const usedTools = this.transcript.some((entry) => entry.role === 'tool' || (entry.role === 'assistant' && entry.toolCalls.length > 0));
+    const usedTools = this.transcript.some(
+      (entry) => entry.role === 'tool' || (entry.role === 'assistant' && entry.toolCalls.length > 0),
+    );
     if (!usedTools) return [];
     return goesOn ? [...this.transcript] : this.transcript.map(withoutState);
   }

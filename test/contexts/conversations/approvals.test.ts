@@ -1,14 +1,17 @@
 import { EventSchema } from '@ag-ui/core/schemas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ToolEffect } from '../../../src/conversations/index.js';
+import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { RunLog } from '../../../src/platform/run-log/index.js';
 import { approve, ASKS_ALWAYS, ASKS_FOR_CHANGES, NotingTool } from '../../support/approvals.js';
-import { startService, type TestService } from '../../support/harness.js';
+import { startService, type StreamedEvent, type TestService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, refuses, says } from '../../support/scripted-models.js';
 import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
+
+const STORE_AGAIN_MS = 2_000;
 
 const clock = new ManualClock();
 let service: TestService;
@@ -91,16 +94,25 @@ describe('a tool call that needs approval', () => {
     const first = await talk.streamedBody(body, named);
     const { run } = endOf(first)['result'] as { run: { id: string } };
     const rejoined = await talk.streamedBody({ rejoin: { runId: run.id } });
-    const read = jest.spyOn(service.app.get(RunLog), 'read').mockResolvedValueOnce(null);
-    const replayed = await talk.streamedBody(body, named);
-    read.mockRestore();
+    const read = jest.spyOn(service.app.get(RunLog), 'read');
+    const replay = (): Promise<StreamedEvent[]> => {
+      read.mockResolvedValueOnce(null);
+      return talk.streamedBody(body, named);
+    };
+    const replayed = await replay();
 
     expect(rejoined).toEqual(first);
-    for (const { event } of replayed) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
     expect(endOf(replayed)).toEqual(endOf(first));
-    const results = replayed.flatMap(({ event }) => (event.type === 'TOOL_CALL_RESULT' ? [event['toolCallId']] : []));
-    expect(results).toEqual(['a']);
     expect(service.models.requests).toHaveLength(1);
+    service.models.next(says('Fine.'));
+    await talk.run('No');
+    for (const events of [replayed, await replay()]) {
+      for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
+      expect(endOf(events)['outcome']).toEqual(endOf(first)['outcome']);
+      const results = events.flatMap(({ event }) => (event.type === 'TOOL_CALL_RESULT' ? [event['toolCallId']] : []));
+      expect(results).toEqual(['a']);
+    }
+    read.mockRestore();
   });
 
   it('shows no tool events where toolProgress is off, but asks all the same', async () => {
@@ -225,6 +237,28 @@ describe('calls of which some need approval', () => {
     service.models.next(says('Back'));
     await talk.run('Again');
     expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([['s', true], ['p', true], ['l', false]]);
+    expect(pay.inputs).toEqual([]);
+  });
+});
+
+describe('a run that asks, whose end could not be stored', () => {
+  it('ends as failed and asks nobody: what is not stored is not told, and nothing waits for an answer', async () => {
+    const talk = await Talk.start(service, ASKS_ALWAYS);
+    const pay = new NotingTool('pay');
+    during(talk.threadId, { tools: [pay.offered] });
+    service.models.next(calls('pay'), says('Back.'));
+    const finish = jest.spyOn(service.app.get(RunRepository), 'finish').mockRejectedValueOnce(new Error('lost'));
+
+    const events = await talk.streamed('Pay');
+
+    expect(endOf(events)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
+    await clock.advance(STORE_AGAIN_MS);
+    await until(async () => (await talk.storedRun())?.status === 'failed', 'the end is stored');
+    finish.mockRestore();
+    const { body } = await talk.storedAs((await talk.storedRun())?.id ?? '');
+    expect(body).toMatchObject({ interrupts: [], message: { status: 'incomplete', toolCalls: [{ status: 'denied' }] } });
+    await talk.run('Again');
+    expect(toolResults()).toEqual([{ id: 'call_pay', output: expect.stringContaining('not made'), isError: true }]);
     expect(pay.inputs).toEqual([]);
   });
 });
