@@ -20,6 +20,7 @@ import { ListThreads } from './application/list-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
 import { ReadThread } from './application/read-thread.js';
 import { RefuseRepeatedToolCalls } from './application/refuse-repeated-tool-calls.js';
+import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
 import { RunSupervisor } from './application/run-supervisor.js';
 import { StartRun } from './application/start-run.js';
@@ -121,6 +122,7 @@ export class ConversationsModule implements OnModuleInit {
         ReactToMessage,
         ...attachments,
         StartRun,
+        ResumeRun,
         CompleteChat,
         RunAgUi,
         SuggestNext,

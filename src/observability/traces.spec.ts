@@ -78,10 +78,12 @@ function turn(on: Conversation, more: TurnChanges = {}): FinishedTurn {
       completedAt: new Date(startedAt.getTime() + 1_500),
       usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: 0.25 },
       error: null,
+      approvals: [],
     },
     agent: { provider: 'anthropic', model: 'some-model', useOwnApiKey: false },
     channel: 'api',
     userMessage: { id: newId(), text: 'Hi' },
+    decisions: null,
     message: {
       id: newId(),
       threadId: on.threadId,
@@ -281,7 +283,7 @@ describe('reading traces', () => {
     await keep(finished);
     const found = await read.byMessage(on.organizationId, on.agentId, finished.message?.id ?? '');
     expect(found.id).toBe(finished.run.id);
-    const byUserMessage = read.byMessage(on.organizationId, on.agentId, finished.userMessage.id);
+    const byUserMessage = read.byMessage(on.organizationId, on.agentId, finished.userMessage?.id ?? '');
     await expect(byUserMessage).rejects.toThrow(MessageTraceNotFound);
   });
 

@@ -199,6 +199,47 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
   }, 120_000);
 });
 
+describe('a service that is killed (SIGKILL) while it makes a call that was approved', () => {
+  it('knows the request after a restart, never makes the call again, and tells it as unknown', async () => {
+    await service.kill();
+    const PAYMENTS = join(data.path, 'approved-payments');
+    const entry = resolve('test/support/service-with-tool.mjs');
+    service = await start(entry, { PAYMENTS });
+    const tools = { requireApprovalForResourceChanges: true };
+    const agent = await call<{ id: string }>('POST', '/v1/agents', { name: 'C', provider: { type: 'anthropic' }, tools });
+    const { id: threadId } = await call<{ id: string }>('POST', '/v1/threads', { assistant_id: agent.id });
+    const runs = `/v1/threads/${threadId}/runs`;
+    models.reset();
+    models.next(answers({ text: 'Shall I?', calls: [{ id: 'payment', name: 'pay', input: { sum: 5 } }] }));
+    const asked = await call<{ interrupts: { id: string }[] }>('POST', runs, { message: { role: 'user', content: 'Pay' } });
+    const resume = asked.interrupts.map(({ id }) => ({ interruptId: id, status: 'resolved', payload: { approved: true } }));
+
+    await service.kill();
+    service = await start(entry, { PAYMENTS });
+    const broken = call('POST', runs, { resume }).catch(() => undefined);
+    await until(() => existsSync(PAYMENTS), 'the tool runs');
+    await service.kill();
+    await broken;
+
+    service = await start(entry, { PAYMENTS });
+    models.always(says('I do not know whether it was paid.'));
+    await turnWhenFree({ threadId, acknowledged: [], sent: 0 });
+
+    expect(await new ServiceClient(service, key).messages(threadId)).toMatchObject([
+      { content: 'Pay' },
+      { content: 'Shall I?', status: 'completed', toolCalls: [{ id: 'payment', status: 'approved' }] },
+      { content: '', status: 'incomplete', toolCalls: [{ id: 'payment', status: 'unknown' }] },
+      { content: 'message 1' },
+      { content: 'I do not know whether it was paid.', status: 'completed' },
+    ]);
+    expect(readFileSync(PAYMENTS, 'utf8')).toBe('{"sum":5}\n');
+    expect(anthropicWire.toolResults(models.requests.at(-1)?.body ?? {})).toEqual([
+      { id: 'payment', output: expect.stringContaining('unknown'), isError: true },
+    ]);
+    await expect(call('POST', runs, { resume })).rejects.toThrow('400');
+  }, 120_000);
+});
+
 /** A message that was stored but whose acknowledgement did not arrive is no loss; it just may be there. */
 function withoutUnacknowledged(stored: readonly string[], acknowledged: readonly string[]): string[] {
   const left = [...acknowledged];

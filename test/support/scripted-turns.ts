@@ -28,8 +28,13 @@ export function during(threadId: string, parts: TurnParts): void {
 }
 
 /** A tool without parameters of its own. */
-export function tool(name: string, call: OfferedTool['call']): OfferedTool {
-  return { definition: { name, description: `The tool ${name}.`, inputSchema: { type: 'object' } }, step: 'tool', call };
+export function tool(
+  name: string,
+  call: OfferedTool['call'],
+  effect: OfferedTool['effect'] = 'changes_resources',
+): OfferedTool {
+  const definition = { name, description: `The tool ${name}.`, inputSchema: { type: 'object' } };
+  return { definition, step: 'tool', effect, call };
 }
 
 /** What a tool that worked answers. */

@@ -21,7 +21,7 @@ class PayTool {
       step('a tool runs');
       return Promise.resolve({ output: 'paid', isError: false });
     };
-    return Promise.resolve([{ definition, step: 'tool', call, approval: 'exempt' }]);
+    return Promise.resolve([{ definition, step: 'tool', call, effect: 'exempt' }]);
   }
 }
 

@@ -9,7 +9,7 @@ class PayTool {
       appendFileSync(process.env.PAYMENTS, `${JSON.stringify(input)}\n`);
       return new Promise(() => undefined);
     };
-    return Promise.resolve([{ definition, step: 'tool', call }]);
+    return Promise.resolve([{ definition, step: 'tool', effect: 'changes_resources', call }]);
   }
 }
 

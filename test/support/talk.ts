@@ -27,15 +27,30 @@ export interface RunView {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
+export interface InterruptView {
+  readonly id: string;
+  readonly toolCallId: string;
+  readonly metadata: { readonly tool: string; readonly input: object };
+}
+
 export interface RunResult {
   readonly run: RunView;
   readonly message: MessageView | null;
+  readonly interrupts: readonly InterruptView[];
+}
+
+/** One entry of a run's `resume`. */
+export interface ResumeEntry {
+  readonly interruptId: string;
+  readonly status: 'resolved' | 'cancelled';
+  readonly payload?: { readonly approved: boolean; readonly reason?: string };
 }
 
 export interface TraceView {
   readonly id: string;
   readonly status: string;
   readonly usage: Readonly<Record<string, number | null>>;
+  readonly input: string;
   readonly steps: readonly { readonly type: string; readonly name: string; readonly error: string | null }[];
 }
 
@@ -70,6 +85,28 @@ export class Talk {
 
   run<Body = RunResult>(text: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer<Body>> {
     return this.service.http<Body>('POST', `${this.path}/runs`, { key: this.key, body: message(text, more) });
+  }
+
+  /** A run with any body. */
+  post<Body = RunResult>(body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Body>> {
+    return this.service.http<Body>('POST', `${this.path}/runs`, { key: this.key, body, headers });
+  }
+
+  /** Goes on with a run that has asked. */
+  resume<Body = RunResult>(...resume: ResumeEntry[]): Promise<Answer<Body>> {
+    return this.post<Body>({ resume });
+  }
+
+  /** All events of a run with any body. */
+  async streamedBody(body: object, headers: Readonly<Record<string, string>> = {}): Promise<StreamedEvent[]> {
+    const events: StreamedEvent[] = [];
+    const options = { key: this.key, body, headers };
+    for await (const event of this.service.stream(`${this.path}/runs/stream`, options)) events.push(event);
+    return events;
+  }
+
+  storedAs(runId: string): Promise<Answer<RunResult>> {
+    return this.get<RunResult>(`${this.path}/runs/${runId}`);
   }
 
   /** The events as they come. */

@@ -43,6 +43,8 @@ export class CompleteChat {
       callerPrompt: conversation.instructions,
       userContext,
       showReasoning: false,
+      // The protocol of this route has no way to ask.
+      unattended: true,
       idempotency,
     };
     if (command.thread) return this.startRun.execute({ ...turn, thread: command.thread });

@@ -80,7 +80,7 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
     });
   }
 
-  private finishedTurn({ run, channel, userContext, userMessage, message, agent }: OrphanedRun): FinishedTurn {
+  private finishedTurn({ run, channel, userContext, userMessage, decisions, message, agent }: OrphanedRun): FinishedTurn {
     return {
       run: {
         ...run,
@@ -92,6 +92,7 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
       channel,
       userContext,
       userMessage,
+      decisions,
       message: message === null ? null : interrupted(message),
       steps: [],
       timeToFirstTokenMs: null,

@@ -72,11 +72,12 @@ export class JoinRun {
   }
 
   private async *replay(reference: RunReference, signal: AbortSignal): RunEntries {
-    const { run, message, model } = await this.waitForEnd(reference, signal);
+    const { run, message, model, decisions } = await this.waitForEnd(reference, signal);
     const agent = await this.agents.find(reference.organizationId, run.agentId);
     const events = replayRun({
       run,
       message,
+      decisions,
       provider: model.provider,
       model: model.model,
       toolProgress: agent?.toolProgress ?? false,

@@ -2,11 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { isUuid, newId } from '../../platform/ids/index.js';
+import type { ApprovalAnswer } from '../domain/approval.js';
+import { noThreadToResume } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { type Conversation, openThread } from '../domain/opening.js';
 import { OpeningRepository } from '../persistence/opening.repository.js';
 import type { UserContext } from '../ports/index.js';
 import type { ActiveRun } from './run-supervisor.js';
+import { ResumeRun } from './resume-run.js';
 import { StartRun, type StartRunCommand } from './start-run.js';
 import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 
@@ -16,6 +19,8 @@ export interface RunAgUiCommand {
   /** The id of a thread of this agent, or what the client itself calls the conversation. */
   readonly threadId: string;
   readonly conversation: Conversation;
+  /** What is said to the calls that the thread's last run asked for; without any the conversation's text is answered. */
+  readonly answers: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
   readonly showReasoning: boolean;
   readonly idempotency?: IdempotentRequest;
@@ -32,6 +37,7 @@ export interface RunAgUiCommand {
 export class RunAgUi {
   constructor(
     private readonly startRun: StartRun,
+    private readonly resumeRun: ResumeRun,
     private readonly lookup: ThreadLookup,
     private readonly openings: OpeningRepository,
     private readonly clock: Clock,
@@ -39,14 +45,12 @@ export class RunAgUi {
 
   /**
    * @returns the run under way; what was said, and the thread where one was made, are stored by then
-   * @throws what `StartRun.execute` throws; nothing is stored then
+   * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { organizationId, conversation, userContext, showReasoning, idempotency, gone } = command;
-    const turn = {
+    const { organizationId, conversation, answers, userContext, showReasoning, idempotency, gone } = command;
+    const goingOn = {
       organizationId,
-      text: conversation.text,
-      attachments: conversation.attachments,
       gone,
       callerPrompt: conversation.instructions,
       userContext,
@@ -54,6 +58,11 @@ export class RunAgUi {
       idempotency,
     };
     const thread = await this.find(command);
+    if (answers.length > 0) {
+      if (!thread) throw noThreadToResume();
+      return this.resumeRun.execute({ ...goingOn, thread, answers });
+    }
+    const turn = { ...goingOn, text: conversation.text, attachments: conversation.attachments };
     return thread ? this.startRun.execute({ ...turn, thread }) : this.open(command, turn);
   }
 

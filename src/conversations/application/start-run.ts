@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentDirectory } from '../../agents/index.js';
+import { AgentDirectory, type RunnableAgent } from '../../agents/index.js';
 import type { AttachmentReference } from '../../files/index.js';
 import { ModelGateway, type ProviderType } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
@@ -9,11 +9,13 @@ import { Draining } from '../../platform/lifecycle/index.js';
 import {
   agentAbsent,
   agentCannotRun,
+  answeredMeanwhile,
   idempotencyMismatch,
   serviceStopping,
   threadBusy,
   threadNotFound,
 } from '../domain/conversations.errors.js';
+import type { Resumption } from '../domain/approval.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { OpeningThread } from '../domain/opening.js';
@@ -40,13 +42,18 @@ export interface StartRunCommand {
   /** Aborted when the caller leaves: what is done before the message is stored ends then. */
   readonly gone?: AbortSignal;
   readonly userContext: UserContext | null;
+  /** Nobody can be asked to approve a tool call. */
+  readonly unattended?: boolean;
   /** Whether the model's thinking is asked for and put on the stream. */
   readonly showReasoning: boolean;
   /** Makes a repeat of the request join the run of the first one. */
   readonly idempotency?: IdempotentRequest;
 }
 
-/** Takes a message: stores it with its run, then lets the turn begin. */
+/** Goes on with what the thread's last run asked, in place of a message. */
+export type ResumedRunCommand = Omit<StartRunCommand, 'text' | 'attachments' | 'opening'> & { readonly resumption: Resumption };
+
+/** Takes a message, or the answers to what was asked: stores it with its run, then lets the turn begin. */
 @Injectable()
 export class StartRun {
   constructor(
@@ -71,21 +78,18 @@ export class StartRun {
    * its provider or an attachment that cannot be used, `not_found`, `unavailable` while the process
    * stops; nothing is stored then
    */
-  async execute(command: StartRunCommand): Promise<ActiveRun> {
-    const { organizationId, thread, text, userContext, showReasoning, callerPrompt } = command;
+  async execute(command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun> {
+    const { organizationId, thread, userContext, showReasoning, callerPrompt, unattended = false } = command;
     this.refuseWhileStopping();
-    const agent = await this.agents.find(organizationId, thread.agentId);
-    if (!agent) throw absent(command);
+    const agent = await this.runnableAgent(command);
     const { type, model, useOwnApiKey } = agent.provider;
-    if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
-      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
-    }
     const settled = await this.settled(command);
     if (settled) return settled;
     const accepted = await this.accept(command, type);
     const startedAt = this.clock.now();
-    const userMessage = { id: newId(), text, attachments: accepted.message };
-    const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, userContext };
+    const resumption = 'resumption' in command ? command.resumption : undefined;
+    const userMessage = 'text' in command ? { id: newId(), text: command.text, attachments: accepted.message } : null;
+    const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, resumption, userContext };
     const started = await this.store(organizationId, accepted.opening, {
       ...run,
       ownerId: this.owner.id,
@@ -106,21 +110,32 @@ export class StartRun {
       channel: started.channel,
       userMessage,
       attached: accepted.content,
+      decisions: resumption?.decisions ?? null,
       userContext,
       callerPrompt,
       isFirstTurn: started.isFirstTurn,
+      unattended,
       showReasoning,
       startedAt,
     });
+  }
+
+  private async runnableAgent(command: StartRunCommand | ResumedRunCommand): Promise<RunnableAgent> {
+    const agent = await this.agents.find(command.organizationId, command.thread.agentId);
+    if (!agent) throw absent(command);
+    const { type, useOwnApiKey } = agent.provider;
+    if (this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) return agent;
+    throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
   }
 
   private refuseWhileStopping(): void {
     if (this.draining.draining) throw serviceStopping();
   }
 
-  private async accept(command: StartRunCommand, provider: ProviderType): Promise<AcceptedAttachments> {
-    const { organizationId, gone, opening, attachments = [] } = command;
-    const accepted = await this.attachments.execute({ organizationId, provider, attachments, opening, gone });
+  private async accept(command: StartRunCommand | ResumedRunCommand, provider: ProviderType): Promise<AcceptedAttachments> {
+    const { organizationId, gone } = command;
+    const brought = { attachments: attachmentsOf(command), opening: openingOf(command) };
+    const accepted = await this.attachments.execute({ organizationId, provider, gone, ...brought });
     try {
       // Fetching takes its time, in which the process may have been told to stop.
       this.refuseWhileStopping();
@@ -135,9 +150,10 @@ export class StartRun {
    * What is known without fetching anything: the run of a repeated request, or that the thread is busy. The statement
    * that stores the message decides both; this spares a request that it would refuse the fetching.
    */
-  private async settled(command: StartRunCommand): Promise<ActiveRun | undefined> {
-    const { organizationId, thread, opening, attachments = [], idempotency } = command;
-    const brings = attachments.length > 0 || opening?.history.some((said) => said.attachments !== undefined);
+  private async settled(command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun | undefined> {
+    const { organizationId, thread, idempotency } = command;
+    const opening = openingOf(command);
+    const brings = attachmentsOf(command).length > 0 || opening?.history.some((said) => said.attachments !== undefined);
     if (brings !== true) return undefined;
     // In this order: what makes the thread busy may be the first request's run, and then its key is there to be found.
     const isBusy = !opening && (await this.reader.isBusy(organizationId, thread.id));
@@ -155,19 +171,37 @@ export class StartRun {
     return opening ? this.openings.start(organizationId, opening, run) : this.runs.start(organizationId, run);
   }
 
-  private async instead(because: 'thread_absent' | 'thread_busy' | 'repeated', command: StartRunCommand): Promise<ActiveRun> {
-    const { organizationId, thread, opening, idempotency } = command;
-    if (because === 'thread_busy') throw threadBusy();
-    const first = because === 'repeated' && idempotency ? await this.keys.find(organizationId, idempotency) : null;
-    if (!idempotency || !first) throw absent(command);
+  /** @returns the run that the first request of this key has made; null when this is the first */
+  async repeated({ organizationId, thread, opening, idempotency }: RepeatableCommand): Promise<ActiveRun | null> {
+    const first = idempotency ? await this.keys.find(organizationId, idempotency) : null;
+    if (!idempotency || !first) return null;
     if (first.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
     const runId = first.resourceId;
     const threadId = opening ? await this.openings.threadOf(organizationId, runId) : thread.id;
     if (threadId === null) throw threadNotFound();
     return this.joinRun.join({ organizationId, threadId, runId }, thread.agentId);
   }
+
+  private async instead(because: Refusal, command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun> {
+    if (because === 'thread_busy') throw threadBusy();
+    const first = because === 'thread_absent' ? null : await this.repeated(command);
+    if (first) return first;
+    if (because === 'answered') throw answeredMeanwhile();
+    throw absent(command);
+  }
 }
 
-function absent({ opening }: StartRunCommand): DomainError {
-  return opening ? agentAbsent() : threadNotFound();
+type RepeatableCommand = Pick<StartRunCommand, 'organizationId' | 'thread' | 'opening' | 'idempotency'>;
+type Refusal = Extract<StartResult, { started: false }>['because'];
+
+function attachmentsOf(command: StartRunCommand | ResumedRunCommand): readonly AttachmentReference[] {
+  return ('attachments' in command && command.attachments) || [];
+}
+
+function openingOf(command: StartRunCommand | ResumedRunCommand): OpeningThread | undefined {
+  return 'opening' in command ? command.opening : undefined;
+}
+
+function absent(command: StartRunCommand | ResumedRunCommand): DomainError {
+  return openingOf(command) ? agentAbsent() : threadNotFound();
 }

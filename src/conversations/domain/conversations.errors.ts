@@ -1,4 +1,5 @@
-import { DomainError } from '../../platform/errors/index.js';
+import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
+import type { UnfitAnswers } from './approval.js';
 import type { FailureFacts, RunError } from './run.js';
 
 export function threadNotFound(): DomainError {
@@ -40,6 +41,31 @@ export function threadBusy(): DomainError {
   return new DomainError('conflict', 'A run is already under way on this thread. Wait until it has ended, then send the message again.', {
     code: 'thread_busy',
   });
+}
+
+/** A client may name a thread that is not there yet; nothing has been asked on it. */
+export function noThreadToResume(): DomainError {
+  return new ValidationFailed('body/resume answers no open interrupt: the agent has no thread of this threadId');
+}
+
+/** Another request has answered since these answers were found to fit. */
+export function answeredMeanwhile(): DomainError {
+  return new ValidationFailed('body/resume answers interrupts that are no longer open');
+}
+
+/** Nothing is called: all requests are answered at once, each exactly once. */
+export function answersUnfit(unfit: UnfitAnswers): DomainError {
+  const { problem, interruptId } = unfit;
+  switch (problem) {
+    case 'missing':
+      return new ValidationFailed(`body/resume must answer every open interrupt of the thread; missing: ${interruptId}`);
+    case 'unknown':
+      return new ValidationFailed(`body/resume/${unfit.index}/interruptId ${interruptId} is no open interrupt of the thread`);
+    case 'repeated':
+      return new ValidationFailed(`body/resume/${unfit.index}/interruptId ${interruptId} is answered more than once`);
+    default:
+      return problem satisfies never;
+  }
 }
 
 /** Known before anything is stored; chat routes answer `422` with `error` and `message` alone. */

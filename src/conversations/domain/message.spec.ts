@@ -42,6 +42,56 @@ describe('the conversation as a model reads it', () => {
     expect(toModelMessages([stored({ content: 'It is there', transcript })])).toEqual(transcript);
   });
 
+  describe('of a run that asked and the run that went on', () => {
+    const call = (id: string) => ({ id, name: 'pay', input: {} });
+    const result = (id: string, output: string) => ({ role: 'tool', toolCallId: id, toolName: 'pay', output, isError: false }) as const;
+    const state = { provider: 'anthropic', data: 'sealed' } as const;
+    const asks = { role: 'assistant', text: '', toolCalls: [call('c1'), call('c2')], state } as const;
+    const before = stored({ role: 'user', content: 'Pay', runId: 'r1' });
+    const asking = stored({
+      runId: 'r1',
+      transcript: [asks, result('c2', 'two')],
+      toolCalls: [
+        { ...call('c1'), status: 'approved' },
+        { ...call('c2'), status: 'completed', output: 'two' },
+      ],
+    });
+    const ids = (entries: ReturnType<typeof toModelMessages>) =>
+      entries.flatMap((entry) => (entry.role === 'tool' ? [entry.toolCallId] : []));
+
+    it('has each result behind its call, in the order of the calls, though they stand in two messages', () => {
+      const goesOn = stored({ runId: 'r2', transcript: [result('c1', 'one'), { role: 'assistant', text: 'Done', toolCalls: [] }] });
+
+      const read = toModelMessages([before, asking, goesOn]);
+
+      expect(read.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant']);
+      expect(ids(read)).toEqual(['c1', 'c2']);
+      expect(JSON.stringify(read)).not.toContain('sealed');
+    });
+
+    it('is left open for the run that goes on, with what the provider sealed since the last message of the user', () => {
+      const earlier = stored({ runId: 'r0', transcript: [{ role: 'assistant', text: 'Hi', toolCalls: [], state }] });
+
+      const read = toModelMessages([earlier, before, asking], 'open');
+
+      expect(ids(read)).toEqual(['c2']);
+      expect(read.map((entry) => 'state' in entry)).toEqual([false, false, true, false]);
+    });
+
+    it('says of a call that was declined what was said then, and of a lost one that its outcome is unknown', () => {
+      const denied = { ...asking, toolCalls: [{ ...call('c1'), status: 'denied' as const, output: 'No.' }] };
+
+      expect(toModelMessages([before, denied])).toContainEqual(expect.objectContaining({ toolCallId: 'c1', output: 'No.', isError: true }));
+      expect(toModelMessages([before, asking])).toContainEqual(
+        expect.objectContaining({ toolCallId: 'c1', output: expect.stringContaining('unknown'), isError: true }),
+      );
+    });
+
+    it('keeps a result from the model whose call it is not given', () => {
+      expect(ids(toModelMessages([stored({ transcript: [result('c1', 'one')] })]))).toEqual([]);
+    });
+  });
+
   it('tells the model that the outcome of an interrupted tool call is unknown: providers refuse a call without a result', () => {
     const transcript = [
       { role: 'assistant', text: '', toolCalls: [{ id: 'c1', name: 'pay', input: {} }, { id: 'c2', name: 'log', input: {} }] },

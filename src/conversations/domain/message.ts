@@ -5,8 +5,19 @@ export type MessageRole = 'user' | 'assistant';
 /** `incomplete`: cut short, the text is what had arrived; `failed`: kept though nothing came of it. */
 export type MessageStatus = 'completed' | 'incomplete' | 'failed';
 
-/** `unknown`: under way when its process died; it may or may not have had its effect. */
-export type ToolCallStatus = 'running' | 'completed' | 'failed' | 'denied' | 'unknown';
+/**
+ * `awaiting_approval`: the run ended with the question whether to make it; `approved`: it is made in the run
+ * that went on, and its result stands in that run's message; `denied`: not made, because a hook or a person
+ * said so; `unknown`: under way when its process died; it may or may not have had its effect.
+ */
+export type ToolCallStatus =
+  | 'running'
+  | 'awaiting_approval'
+  | 'approved'
+  | 'completed'
+  | 'failed'
+  | 'denied'
+  | 'unknown';
 
 export interface ToolCallRecord {
   readonly id: string;
@@ -55,44 +66,93 @@ export interface UserEntry {
   readonly attached?: readonly MessageAttachment[];
 }
 
+type Answered = Exclude<ModelMessage, { role: 'user' }>;
+type AssistantEntry = Extract<Answered, { role: 'assistant' }>;
+type ResultEntry = Extract<Answered, { role: 'tool' }>;
+type Call = AssistantEntry['toolCalls'][number];
+
 /** An entry of the conversation as it is stored. */
-export type HistoryEntry = Exclude<ModelMessage, { role: 'user' }> | UserEntry;
+export type HistoryEntry = Answered | UserEntry;
+
+/** An entry, with what became of the calls of its message. */
+interface Said<Asked> {
+  readonly entry: Answered | Asked;
+  readonly records: readonly ToolCallRecord[];
+}
 
 /** The text of an entry, and after it what stands for files that do not come along. */
 export function withNotes(text: string, notes: readonly string[]): string {
   return [text, ...notes].filter((part) => part !== '').join('\n\n');
 }
 
-/** Stored messages, oldest first, as a model reads them: a prompt that was blocked stays kept from it. */
-export function toModelMessages(messages: readonly Message[]): HistoryEntry[] {
+/**
+ * Stored messages, oldest first, as a model reads them: a prompt that was blocked stays kept from it.
+ * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
+ * what the provider wants back with its own answers is kept since the user's last message
+ */
+export function toModelMessages(messages: readonly Message[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
   const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
-  return messages.flatMap((message) => {
-    if (message.runId !== null && blockedRuns.has(message.runId)) return [];
-    if (message.role === 'user') return [userEntry(message)];
-    if (message.transcript.length > 0) return withEveryResult(message.transcript);
-    return message.content === '' ? [] : [{ role: 'assistant' as const, text: message.content, toolCalls: [] }];
-  });
+  const shown = messages.filter(({ runId }) => runId === null || !blockedRuns.has(runId));
+  const said = shown.flatMap((message) => entriesOf(message).map((entry) => ({ entry, records: message.toolCalls })));
+  const entries = withResults(said, substitute, end === 'open');
+  const keptFrom = end === 'open' ? entries.findLastIndex(({ role }) => role === 'user') : entries.length;
+  return entries.map((entry, index) => (index < keptFrom ? withoutState(entry) : entry));
+}
+
+/** Results follow their answer in the order of its calls: some providers pair them by their place. */
+export function inCallOrder(entries: readonly ModelMessage[]): ModelMessage[] {
+  return withResults(entries.map((entry) => ({ entry, records: [] })), () => null, true);
+}
+
+export function withoutState<Asked extends { readonly role: 'user' }>(entry: Answered | Asked): Answered | Asked {
+  return entry.role === 'assistant' ? { role: entry.role, text: entry.text, toolCalls: entry.toolCalls } : entry;
+}
+
+function entriesOf(message: Message): readonly HistoryEntry[] {
+  const { role, content, transcript } = message;
+  if (role === 'user') return [userEntry(message)];
+  if (transcript.length > 0) return transcript;
+  return content === '' ? [] : [{ role, text: content, toolCalls: [] }];
 }
 
 function userEntry({ content: text, attachments: attached }: Message): UserEntry {
   return { role: 'user', text, ...(attached ? { attached } : {}) };
 }
 
-/** Providers refuse a conversation in which a tool call has no result. */
-function withEveryResult(transcript: readonly ModelMessage[]): ModelMessage[] {
-  const answered = new Set(transcript.flatMap((entry) => (entry.role === 'tool' ? [entry.toolCallId] : [])));
-  return transcript.flatMap((entry): ModelMessage[] => {
-    if (entry.role !== 'assistant') return [entry];
-    const missing = entry.toolCalls.filter((call) => !answered.has(call.id));
-    return [
-      entry,
-      ...missing.map((call) => ({
-        role: 'tool' as const,
-        toolCallId: call.id,
-        toolName: call.name,
-        output: UNKNOWN_OUTCOME,
-        isError: true,
-      })),
-    ];
-  });
+/**
+ * Providers refuse a call without a result, and a result without its call. Both may stand in two messages:
+ * the call in that of the run which asked for approval, the result in that of the run which went on.
+ */
+function withResults<Asked extends { readonly role: 'user' }>(
+  said: readonly Said<Asked>[],
+  missing: (call: Call, records: readonly ToolCallRecord[]) => ResultEntry | null,
+  openEnd: boolean,
+): (Answered | Asked)[] {
+  const entries: (Answered | Asked)[] = [];
+  let last: { readonly calls: readonly Call[]; readonly records: readonly ToolCallRecord[] } = { calls: [], records: [] };
+  let results = new Map<string, ResultEntry>();
+  const close = (isEnd: boolean): void => {
+    for (const call of last.calls) {
+      const result = results.get(call.id) ?? (isEnd && openEnd ? null : missing(call, last.records));
+      if (result) entries.push(result);
+    }
+    results = new Map();
+  };
+  for (const { entry, records } of said) {
+    if (entry.role === 'tool') {
+      results.set(entry.toolCallId, entry);
+      continue;
+    }
+    close(false);
+    entries.push(entry);
+    last = { calls: entry.role === 'assistant' ? entry.toolCalls : [], records };
+  }
+  close(true);
+  return entries;
+}
+
+/** For a call that nobody made, or of which nobody knows what came. */
+function substitute({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
+  const denied = records.find((record) => record.id === id && record.status === 'denied');
+  return { role: 'tool', toolCallId: id, toolName: name, output: denied?.output ?? UNKNOWN_OUTCOME, isError: true };
 }

@@ -1,4 +1,5 @@
 import type { ModelFailureCode, StopReason } from '../../models/index.js';
+import type { ApprovalRequest } from './approval.js';
 
 export type RunStatus = 'running' | 'completed' | 'requires_action' | 'failed' | 'cancelled' | 'timed_out';
 
@@ -19,7 +20,7 @@ export interface RunUsage {
   readonly credits: number;
 }
 
-/** One turn of a conversation: from a user's message to the agent's reply. */
+/** One turn of a conversation: from a user's message, or the answers to what a run asked, to the agent's reply. */
 export interface Run {
   readonly id: string;
   readonly organizationId: string;
@@ -30,6 +31,8 @@ export interface Run {
   readonly completedAt: Date | null;
   readonly usage: RunUsage;
   readonly error: RunError | null;
+  /** What the run ended with where it requires action; the next run of its thread answers all of them. */
+  readonly approvals: readonly ApprovalRequest[];
   /** Why the model's last answer stopped; absent where no model answered. */
   readonly stopReason?: StopReason | undefined;
 }
@@ -37,6 +40,7 @@ export interface Run {
 /** What became of a turn; the engine decides it once and everything else follows from it. */
 export type TurnOutcome =
   | { readonly status: 'completed'; readonly blocked: boolean }
+  | { readonly status: 'requires_action'; readonly approvals: readonly ApprovalRequest[] }
   | { readonly status: 'failed'; readonly error: RunError; readonly facts: FailureFacts }
   | { readonly status: 'timed_out'; readonly error: RunError; readonly facts: FailureFacts }
   | { readonly status: 'cancelled' };
@@ -54,6 +58,7 @@ export function errorOf(outcome: TurnOutcome): RunError | null {
     case 'timed_out':
       return outcome.error;
     case 'completed':
+    case 'requires_action':
     case 'cancelled':
       return null;
     default:

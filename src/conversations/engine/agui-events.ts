@@ -1,4 +1,4 @@
-import { EventType, type AGUIEvent, PROTOCOL_VERSION } from '@ag-ui/core';
+import { EventType, type AGUIEvent, PROTOCOL_VERSION, type RunFinishedOutcome } from '@ag-ui/core';
 import type { ToolCallRecord } from '../domain/message.js';
 import type { RunError } from '../domain/run.js';
 import type { MessageView, RunView } from './wire.js';
@@ -69,7 +69,7 @@ export const toolCallResult = (messageId: string, call: ToolCallRecord): RunEven
 /** How a run that did not fail ends. */
 export function runFinished(
   ended: { run: RunView; message: MessageView | null; provider: string; model: string },
-  outcome: 'success' | 'cancelled',
+  outcome: RunFinishedOutcome,
 ): RunEvent {
   const { run, message, provider, model } = ended;
   const { inputTokens, outputTokens, totalTokens } = run.usage;
@@ -77,7 +77,7 @@ export function runFinished(
     type: EventType.RUN_FINISHED,
     threadId: run.thread_id,
     runId: run.id,
-    outcome: { type: outcome },
+    outcome,
     usage: [
       {
         provider,

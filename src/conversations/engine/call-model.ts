@@ -80,6 +80,7 @@ export class CallModel {
           turn.stopReason = event.reason;
           answer.usage = event.usage;
           answer.state = event.state;
+          yield* turn.dropUnfinishedCalls();
           yield* turn.closeOpenParts();
           break;
         default:

@@ -27,7 +27,7 @@ export class HookPanel {
     const verdicts = await this.ask(turn, (hooks, context) => hooks.beforePrompt(context));
     const block = verdicts.find((verdict) => verdict.decision === 'block');
     if (block) {
-      this.record(turn, 'UserPromptSubmit', turn.context.userMessage.text, block);
+      this.record(turn, 'UserPromptSubmit', turn.context.userMessage?.text ?? '', block);
       return block;
     }
     return {

@@ -3,6 +3,7 @@ import { creditsFor, findModel } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, DatabaseUnavailable, type Statement } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
+import { NEVER_ASKED } from '../domain/approval.js';
 import type { Message, MessageStatus } from '../domain/message.js';
 import { errorOf, type FailureFacts, type Run, type RunError, type TurnOutcome } from '../domain/run.js';
 import { titleOf } from '../domain/thread.js';
@@ -53,7 +54,8 @@ export class PersistTurn {
   /** @returns false when the run is no longer this process's to end */
   private store(finished: FinishedTurn, facts?: FailureFacts): Promise<boolean> {
     const { run, message, userMessage } = finished;
-    const title = run.status === 'completed' ? titleOf(userMessage.text) : null;
+    const answered = run.status === 'completed' || run.status === 'requires_action';
+    const title = answered && userMessage ? titleOf(userMessage.text) : null;
     const records = recordsOf(this.observers, finished);
     return this.runs.finish(this.database, run, this.owner.id, message, { title, facts, records });
   }
@@ -96,11 +98,13 @@ export class PersistTurn {
         completedAt,
         usage: usageOf(turn),
         error: errorOf(outcome),
+        approvals: outcome.status === 'requires_action' ? outcome.approvals : [],
         stopReason: turn.stopReason,
       },
       agent: { ...context.agent.provider, provider: context.agent.provider.type },
       channel: context.channel,
       userMessage: context.userMessage,
+      decisions: context.decisions,
       message: messageOf(turn, outcome),
       userContext: context.userContext,
       steps: turn.steps,
@@ -120,8 +124,9 @@ export function recordsOf(observers: readonly TurnObserver[], finished: Finished
 }
 
 function messageOf(turn: Turn, outcome: TurnOutcome): Message | null {
-  const status: MessageStatus = outcome.status === 'completed' ? 'completed' : 'incomplete';
-  return turn.message(status, outcome.status === 'completed' && outcome.blocked);
+  const isWhole = outcome.status === 'completed' || outcome.status === 'requires_action';
+  const status: MessageStatus = isWhole ? 'completed' : 'incomplete';
+  return turn.message(status, outcome);
 }
 
 function usageOf(turn: Turn): Run['usage'] {
@@ -145,9 +150,18 @@ function asInternal(finished: FinishedTurn): FinishedTurn {
       ...finished.run,
       status: 'failed',
       error: { code: 'internal', message: 'The service could not store the end of this run.' },
+      approvals: [],
     },
-    message: finished.message === null ? null : { ...finished.message, status: 'incomplete' },
+    message: finished.message === null ? null : unfinished(finished.message),
   };
+}
+
+/** Nobody is asked any more, so no call waits for an answer. */
+function unfinished(message: Message): Message {
+  const toolCalls = message.toolCalls.map((call) =>
+    call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: NEVER_ASKED } : call,
+  );
+  return { ...message, status: 'incomplete', toolCalls };
 }
 
 function ended({ run, message }: FinishedTurn, outcome: TurnOutcome): EndedRun {

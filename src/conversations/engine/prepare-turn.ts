@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting } from '../../agents/index.js';
-import type { OfferedTool, PromptSource, ToolSource } from '../ports/index.js';
+import type { OfferedTool, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
 import { untilAborted } from './until-aborted.js';
 import { HookPanel } from './hook-panel.js';
 import { LoadHistory } from './load-history.js';
@@ -8,6 +8,7 @@ import { PROMPT_SOURCES, TOOL_SOURCES } from './participants.js';
 import { withFiles } from './recall-attachments.js';
 import type { NextStep, Turn } from './turn.js';
 
+const PASSED: PromptVerdict = { decision: 'continue', additionalContext: [] };
 const BLOCKED_WITHOUT_REASON = 'This message was not passed on to the agent.';
 
 /** First phase of a turn: everything the model will be given, gathered at once. */
@@ -30,7 +31,8 @@ export class PrepareTurn {
         this.loadHistory.run(context),
         Promise.all(this.promptSources.map((source) => source.parts(context))),
         Promise.all(this.toolSources.map((source) => source.offer(context))),
-        this.hooks.beforePrompt(turn),
+        // What goes on is no new prompt.
+        context.userMessage === null ? PASSED : this.hooks.beforePrompt(turn),
         agent.provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, agent.id) : undefined,
         this.routing.routeOf(agent),
       ]),
@@ -44,8 +46,12 @@ export class PrepareTurn {
     turn.tools = byName(tools.flat());
     turn.apiKey = apiKey;
     turn.route = route;
+    if (context.userMessage === null) {
+      turn.begun = history.begun;
+      return { kind: 'resume_tools', decisions: context.decisions ?? [] };
+    }
     const said = [context.userMessage.text, ...verdict.additionalContext].join('\n\n');
-    turn.transcript.push(withFiles(said, context.attached ?? []));
+    turn.begun = [withFiles(said, context.attached ?? [])];
     return { kind: 'call_model' };
   }
 }

@@ -1,4 +1,5 @@
-import type { Message } from '../domain/message.js';
+import { type ApprovalDecision, declinedOutput } from '../domain/approval.js';
+import type { Message, ToolCallRecord } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import {
   runError,
@@ -13,11 +14,13 @@ import {
   toolCallResult,
   toolCallStart,
 } from './agui-events.js';
-import { messageView, runView } from './wire.js';
+import { messageView, outcomeOf, runView } from './wire.js';
 
 export interface ReplayedRun {
   readonly run: Run;
   readonly message: Message | null;
+  /** What the run went on with; null where a message began it. */
+  readonly decisions: readonly ApprovalDecision[] | null;
   readonly provider: string;
   readonly model: string;
   readonly toolProgress: boolean;
@@ -27,27 +30,43 @@ export interface ReplayedRun {
  * The events of a run whose log is no longer kept, made again from what is stored: the same content and
  * the same end, in fewer and larger parts.
  */
-export function* replayRun({ run, message, provider, model, toolProgress }: ReplayedRun): Generator<RunEvent> {
+export function* replayRun(replayed: ReplayedRun): Generator<RunEvent> {
+  const { run, message, provider, model, toolProgress } = replayed;
   yield runStarted(run.threadId, run.id);
-  if (message) yield* replayMessage(message, toolProgress);
+  if (toolProgress) yield* replayCalls(replayed);
+  if (message) yield* replayText(message);
   if (run.error) {
     yield runError(run.error);
     return;
   }
   const view = message === null ? null : messageView(message, toolProgress);
-  const outcome = run.status === 'cancelled' ? 'cancelled' : 'success';
-  yield runFinished({ run: runView(run), message: view, provider, model }, outcome);
+  yield runFinished({ run: runView(run), message: view, provider, model }, outcomeOf(run));
 }
 
-function* replayMessage(message: Message, toolProgress: boolean): Generator<RunEvent> {
-  if (toolProgress) {
-    for (const call of message.toolCalls) {
+/** Calls that an earlier run has shown get their results alone; those that the run ended with get none. */
+function* replayCalls({ run, message, decisions }: ReplayedRun): Generator<RunEvent> {
+  for (const { toolCallId: id, tool: name, input, ...decision } of decisions ?? []) {
+    if (decision.approved) continue;
+    yield replayedResult(run.id, { id, name, input, output: declinedOutput(decision), status: 'denied' });
+  }
+  if (!message) return;
+  const shownBefore = (decisions ?? []).filter(({ approved }) => approved).length;
+  const waiting = new Set(run.approvals.map(({ toolCallId }) => toolCallId));
+  for (const [index, call] of message.toolCalls.entries()) {
+    if (index >= shownBefore) {
       yield toolCallStart(call.id, call.name, message.id);
       yield toolCallArgs(call.id, JSON.stringify(call.input));
       yield toolCallEnd(call.id);
-      if (call.output !== undefined) yield toolCallResult(`${message.id}/${call.id}`, call);
     }
+    if (call.output !== undefined && !waiting.has(call.id)) yield replayedResult(message.id, call);
   }
+}
+
+function replayedResult(of: string, call: ToolCallRecord): RunEvent {
+  return toolCallResult(`${of}/${call.id}`, call);
+}
+
+function* replayText(message: Message): Generator<RunEvent> {
   if (message.content === '') return;
   yield textStart(message.id);
   yield textContent(message.id, message.content);

@@ -12,7 +12,7 @@ import { type EndedRun, PersistTurn } from './persist-turn.js';
 import { PrepareTurn } from './prepare-turn.js';
 import { resolveTurn } from './resolve-turn.js';
 import { type NextStep, Turn } from './turn.js';
-import { messageView, runView } from './wire.js';
+import { messageView, outcomeOf, runView } from './wire.js';
 
 /**
  * Runs one turn as a sequence of AG-UI events. The only path: whoever waits for a reply, streams it
@@ -52,6 +52,9 @@ export class TurnEngine {
           case 'execute_tools':
             next = yield* this.executeTools.run(turn, next.calls);
             break;
+          case 'resume_tools':
+            next = yield* this.executeTools.resume(turn, next.decisions);
+            break;
           case 'finish':
             return next.outcome;
           default:
@@ -84,8 +87,5 @@ function terminalEvent({ agent }: TurnContext, { run, message, failure }: EndedR
   if (failure) return runError(failure.error);
   const view = message === null ? null : messageView(message, agent.toolProgress);
   const { type: provider, model } = agent.provider;
-  return runFinished(
-    { run: runView(run), message: view, provider, model },
-    run.status === 'cancelled' ? 'cancelled' : 'success',
-  );
+  return runFinished({ run: runView(run), message: view, provider, model }, outcomeOf(run));
 }

@@ -1,6 +1,15 @@
 import type { ModelMessage, ModelRoute, ModelToolCall, ModelUsage, StopReason } from '../../models/index.js';
 import { leftOutNote } from '../domain/attachment.js';
-import { SEGMENT_BREAK, type Message, type MessageStatus, type ToolCallRecord, withNotes } from '../domain/message.js';
+import {
+  inCallOrder,
+  SEGMENT_BREAK,
+  type Message,
+  type MessageStatus,
+  type ToolCallRecord,
+  withNotes,
+  withoutState,
+} from '../domain/message.js';
+import type { ApprovalDecision } from '../domain/approval.js';
 import type { TurnOutcome } from '../domain/run.js';
 import type { OfferedTool, TurnContext, TurnStep } from '../ports/index.js';
 import {
@@ -13,13 +22,17 @@ import {
   textStart,
   toolCallArgs,
   toolCallEnd,
+  toolCallResult,
   toolCallStart,
 } from './agui-events.js';
+
+const CUT_OFF = 'This call was not made: the answer ended before the call was complete.';
 
 /** What happens next in a turn; the engine switches over it until it says `finish`. */
 export type NextStep =
   | { readonly kind: 'call_model' }
   | { readonly kind: 'execute_tools'; readonly calls: readonly ModelToolCall[] }
+  | { readonly kind: 'resume_tools'; readonly decisions: readonly ApprovalDecision[] }
   | { readonly kind: 'finish'; readonly outcome: TurnOutcome };
 
 /**
@@ -35,7 +48,9 @@ export class Turn {
   /** Earlier messages that the model is not given because they do not fit. */
   omittedMessages = 0;
   tools = new Map<string, OfferedTool>();
-  /** The turn's own part of the conversation, the user's message first. */
+  /** What the turn begins with: the user's message, or the exchange that it goes on with. Stored by then. */
+  begun: readonly ModelMessage[] = [];
+  /** What the turn adds to the conversation. */
   readonly transcript: ModelMessage[] = [];
   readonly steps: TurnStep[] = [];
   readonly toolCalls: ToolCallRecord[] = [];
@@ -50,7 +65,7 @@ export class Turn {
   private textOpen = false;
   private breakDue = false;
   private reasoningId: string | null = null;
-  private readonly openCalls = new Map<string, { argumentsShown: boolean }>();
+  private readonly openCalls = new Map<string, { readonly name: string; argumentsShown: boolean }>();
 
   constructor(
     readonly context: TurnContext,
@@ -59,7 +74,7 @@ export class Turn {
   ) {}
 
   get messages(): ModelMessage[] {
-    return [...this.history.flat(), ...this.transcript];
+    return [...this.history.flat(), ...inCallOrder([...this.begun, ...this.transcript])];
   }
 
   get totalUsage(): ModelUsage {
@@ -121,16 +136,16 @@ export class Turn {
   *startCall(id: string, name: string): Generator<RunEvent> {
     yield* this.endReasoning();
     yield* this.endText();
-    if (!this.context.agent.toolProgress || this.openCalls.has(id)) return;
-    this.openCalls.set(id, { argumentsShown: false });
-    yield toolCallStart(id, name, this.context.messageId);
+    if (this.openCalls.has(id)) return;
+    this.openCalls.set(id, { name, argumentsShown: false });
+    if (this.context.agent.toolProgress) yield toolCallStart(id, name, this.context.messageId);
   }
 
   *callArguments(id: string, delta: string): Generator<RunEvent> {
     const open = this.openCalls.get(id);
     if (delta === '' || !open) return;
     open.argumentsShown = true;
-    yield toolCallArgs(id, delta);
+    if (this.context.agent.toolProgress) yield toolCallArgs(id, delta);
   }
 
   /** The call is whole. Some providers send its input at once, so nothing of it has been shown before. */
@@ -146,6 +161,27 @@ export class Turn {
     for (const id of this.openCalls.keys()) yield* this.closeCall(id);
   }
 
+  /**
+   * The model stopped within these calls, and none of them is made. Who saw one begin is told so, and not
+   * left to wait for its result; the model is never shown half a call again.
+   */
+  *dropUnfinishedCalls(): Generator<RunEvent> {
+    for (const [id, { name }] of [...this.openCalls]) {
+      yield* this.closeCall(id);
+      yield* this.settleCall(this.toolCalls.length, { id, name, input: {}, output: CUT_OFF, status: 'failed' });
+    }
+  }
+
+  /** Keeps what became of a call, and shows its result. */
+  *settleCall(index: number, record: ToolCallRecord): Generator<RunEvent> {
+    this.toolCalls[index] = record;
+    yield* this.showResult(record);
+  }
+
+  *showResult(record: ToolCallRecord): Generator<RunEvent> {
+    if (this.context.agent.toolProgress) yield toolCallResult(this.nextId(), record);
+  }
+
   *endText(): Generator<RunEvent> {
     if (!this.textOpen) return;
     this.textOpen = false;
@@ -154,7 +190,7 @@ export class Turn {
   }
 
   private *closeCall(id: string): Generator<RunEvent> {
-    if (this.openCalls.delete(id)) yield toolCallEnd(id);
+    if (this.openCalls.delete(id) && this.context.agent.toolProgress) yield toolCallEnd(id);
   }
 
   private *endReasoning(): Generator<RunEvent> {
@@ -164,7 +200,7 @@ export class Turn {
   }
 
   /** The assistant's message as it stands, or null while there is nothing to keep. */
-  message(status: MessageStatus, blocked = false): Message | null {
+  message(status: MessageStatus, outcome?: TurnOutcome): Message | null {
     if (this.text === '' && this.toolCalls.length === 0) return null;
     const { messageId, threadId, runId } = this.context;
     return {
@@ -174,22 +210,25 @@ export class Turn {
       role: 'assistant',
       content: this.text,
       status,
-      blocked,
+      blocked: outcome?.status === 'completed' && outcome.blocked,
       reaction: null,
       toolCalls: [...this.toolCalls],
-      transcript: this.toolCalls.length === 0 ? [] : this.storedTranscript(),
+      transcript: this.storedTranscript(outcome?.status === 'requires_action'),
       // When the reply began, so that it never shares its time with the question.
       createdAt: this.firstTextAt ?? this.now(),
     };
   }
 
-  /** Without the user's message, which is stored on its own, and without what binds to one call of a provider. */
-  private storedTranscript(): ModelMessage[] {
-    return this.transcript
-      .slice(1)
-      .map((entry) =>
-        entry.role === 'assistant' ? { role: entry.role, text: entry.text, toolCalls: entry.toolCalls } : entry,
-      );
+  /**
+   * Empty where the text says it all. What binds to one call of a provider is kept only for the run that
+   * goes on with this one.
+   */
+  private storedTranscript(goesOn: boolean): ModelMessage[] {
+    const usedTools = this.transcript.some(
+      (entry) => entry.role === 'tool' || (entry.role === 'assistant' && entry.toolCalls.length > 0),
+    );
+    if (!usedTools) return [];
+    return goesOn ? [...this.transcript] : this.transcript.map(withoutState);
   }
 }
 

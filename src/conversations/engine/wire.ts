@@ -1,3 +1,5 @@
+import type { Interrupt, RunFinishedOutcome } from '@ag-ui/core';
+import type { ApprovalRequest } from '../domain/approval.js';
 import type { Message, MessageRole, MessageStatus, Reaction, ReactionName, ToolCallRecord } from '../domain/message.js';
 import type { Run, RunError, RunStatus, RunUsage } from '../domain/run.js';
 import type { Thread } from '../domain/thread.js';
@@ -66,6 +68,34 @@ export function runView(run: Run): RunView {
     error: run.error,
   };
 }
+
+/** How a run that did not fail ends on the stream. */
+export function outcomeOf({ status, approvals }: Run): RunFinishedOutcome {
+  if (status === 'requires_action') return { type: 'interrupt', interrupts: approvals.map(interruptView) };
+  return { type: status === 'cancelled' ? 'cancelled' : 'success' };
+}
+
+/** A request for approval, as AG-UI has it. */
+export function interruptView({ id, toolCallId, tool, input }: ApprovalRequest): Interrupt {
+  return {
+    id,
+    reason: 'tool_approval',
+    message: `The agent wants to call the tool ${tool}. Approve the call?`,
+    toolCallId,
+    responseSchema: APPROVAL_SCHEMA,
+    metadata: { tool, input },
+  };
+}
+
+const APPROVAL_SCHEMA = {
+  type: 'object',
+  properties: {
+    approved: { type: 'boolean', description: 'Whether the call is made.' },
+    reason: { type: 'string', description: 'Told to the model when the call is declined.' },
+  },
+  required: ['approved'],
+  additionalProperties: false,
+};
 
 /** @param attachments of a user's message; replies have none */
 export function messageView(

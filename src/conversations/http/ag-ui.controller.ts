@@ -51,9 +51,9 @@ export class AgUiController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const input = readAgUiInput(body);
-    const { threadId, conversation, userContext } = input;
+    const { threadId, conversation, answers, userContext } = input;
     const run = await this.runAgUi.execute({
-      ...{ organizationId, agentId, threadId, conversation, userContext },
+      ...{ organizationId, agentId, threadId, conversation, answers, userContext },
       ...{ showReasoning, idempotency, gone: whenGone(reply) },
     });
     void reply.header('x-thread-id', run.threadId);

@@ -2,11 +2,12 @@ import type { RunAgentInput } from '@ag-ui/core';
 import { RunAgentInputSchema } from '@ag-ui/core/schemas';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { validated } from '../../platform/http/index.js';
+import type { ApprovalAnswer } from '../domain/approval.js';
 import type { Conversation, Utterance } from '../domain/opening.js';
 import { MOST_ATTACHMENTS, MOST_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
 import type { UserContext } from '../ports/index.js';
-import { RunConfigBody } from './runs.dto.js';
+import { readAnswers, ResumeListBody, RunConfigBody } from './runs.dto.js';
 
 /** Of ids that a client makes up; a UUID has 36. */
 const LONGEST_ID = 255;
@@ -18,6 +19,8 @@ export interface AgUiRequest {
   readonly threadId: string;
   readonly runId: string;
   readonly conversation: Conversation;
+  /** Empty where the conversation's last message is answered. */
+  readonly answers: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
 }
 
@@ -38,7 +41,6 @@ export const AG_UI_INPUT_SCHEMA = {
     runId: { type: 'string', minLength: 1, maxLength: LONGEST_ID, description: 'Comes back in the events.' },
     messages: {
       type: 'array',
-      minItems: 1,
       items: { type: 'object' },
       description:
         'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
@@ -60,7 +62,23 @@ export const AG_UI_INPUT_SCHEMA = {
     },
     tools: { type: 'array', items: { type: 'object' }, description: 'Not called: the agent has its own tools.' },
     state: { description: 'Not used.' },
-    resume: { type: 'array', maxItems: 0, items: { type: 'object' } },
+    resume: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['interruptId', 'status'],
+        properties: {
+          interruptId: { type: 'string', format: 'uuid' },
+          status: { type: 'string', enum: ['resolved', 'cancelled'] },
+          payload: {
+            type: 'object',
+            required: ['approved'],
+            properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
+          },
+        },
+      },
+      description: 'As `resume` of a run: no message is answered then, and `messages` may be empty.',
+    },
   },
 } as const;
 
@@ -72,13 +90,28 @@ export function readAgUiInput(body: unknown): AgUiRequest {
   const { threadId, runId, messages, context, resume } = input;
   checkId(threadId, 'threadId');
   checkId(runId, 'runId');
-  if (resume && resume.length > 0) throw new ValidationFailed('body/resume must be empty: no run waits for an answer');
+  const answers = readResume(resume ?? []);
+  // The stored history counts where a run goes on.
+  const said = answers.length > 0 ? { history: [], text: '' } : readMessages(messages);
   return {
     threadId,
     runId,
-    conversation: { ...readMessages(messages), instructions: instructionsOf(messages, context) },
+    conversation: { ...said, instructions: instructionsOf(messages, context) },
+    answers,
     userContext: readUserContext(input.forwardedProps),
   };
+}
+
+/** The rest of an entry is the protocol's envelope. */
+function readResume(resume: NonNullable<RunAgentInput['resume']>): ApprovalAnswer[] {
+  if (resume.length === 0) return [];
+  const entries = resume.map(({ interruptId, status, payload }) => ({
+    interruptId,
+    status,
+    ...(payload === undefined || payload === null ? {} : { payload: payload as unknown }),
+  }));
+  const { resume: read } = validated(ResumeListBody, { resume: entries }, 'body') as ResumeListBody;
+  return readAnswers(read);
 }
 
 function checkId(id: string, field: string): void {

@@ -19,6 +19,8 @@ const ROLES = ['user', 'assistant'] as const satisfies readonly MessageRole[];
 const MESSAGE_STATUSES = ['completed', 'incomplete', 'failed'] as const satisfies readonly MessageStatus[];
 const TOOL_CALL_STATUSES = [
   'running',
+  'awaiting_approval',
+  'approved',
   'completed',
   'failed',
   'denied',
@@ -53,7 +55,10 @@ export class ToolCallResponse {
   @StringField({ optional: true })
   readonly output?: string;
   @EnumField(TOOL_CALL_STATUSES, {
-    description: '`unknown`: under way when its process died; it may or may not have had its effect.',
+    description:
+      '`awaiting_approval`: the run ended with the question whether to make it. `approved`: made in the run that ' +
+      'resumed it, whose message has the result. `denied`: not made, because a hook or a person said so. ' +
+      '`unknown`: under way when its process died; it may or may not have had its effect.',
   })
   readonly status!: ToolCallStatus;
 }
@@ -132,11 +137,35 @@ export class RunResponse {
   readonly error!: RunErrorResponse | null;
 }
 
+export class ApprovalMetadataResponse {
+  @StringField({ description: 'Name of the tool as the model sees it.' })
+  readonly tool!: string;
+  @JsonObjectField({ description: 'The arguments with which the tool is called when the call is approved.' })
+  readonly input!: Readonly<Record<string, unknown>>;
+}
+
+export class InterruptResponse {
+  @UuidField({ description: 'Named by `interruptId` of its answer.' })
+  readonly id!: string;
+  @EnumField(['tool_approval'])
+  readonly reason!: string;
+  @StringField({ description: 'To be read by whoever answers.' })
+  readonly message!: string;
+  @StringField()
+  readonly toolCallId!: string;
+  @JsonObjectField({ description: 'A JSON Schema of the `payload` that answers it.' })
+  readonly responseSchema!: Readonly<Record<string, unknown>>;
+  @ObjectField(() => ApprovalMetadataResponse)
+  readonly metadata!: ApprovalMetadataResponse;
+}
+
 export class RunResultResponse {
   @ObjectField(() => RunResponse)
   readonly run!: RunResponse;
   @ObjectField(() => MessageResponse, { nullable: true })
   readonly message!: MessageResponse | null;
-  @JsonListField()
-  readonly interrupts!: readonly unknown[];
+  @ObjectListField(() => InterruptResponse, {
+    description: 'What the run ended with where its status is `requires_action`; empty otherwise.',
+  })
+  readonly interrupts!: readonly InterruptResponse[];
 }

@@ -1,3 +1,4 @@
+import type { Interrupt } from '@ag-ui/core';
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -8,34 +9,40 @@ import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
 import { JoinRun, type RunReference } from '../application/join-run.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
+import { ResumeRun } from '../application/resume-run.js';
 import { StartRun } from '../application/start-run.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import { runFailed } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
-import { messageView, type MessageView, runView, type RunView } from '../engine/wire.js';
+import { interruptView, messageView, type MessageView, runView, type RunView } from '../engine/wire.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
 import { RunStreams } from './run-streams.js';
-import { CreateRunBody, readPosition, type RunMessageBody, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
+import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
 import { whenGone } from './when-gone.js';
 
 /** What a waiting caller is answered. */
 interface RunResult {
   readonly run: RunView;
   readonly message: MessageView | null;
-  readonly interrupts: readonly never[];
+  readonly interrupts: readonly Interrupt[];
 }
 
 /** What a new turn needs of either route's body. */
-type TurnBody = Pick<CreateRunBody, 'config' | 'onDisconnect'> & { readonly message: RunMessageBody };
+type TurnBody = Pick<CreateRunBody, 'message' | 'resume' | 'config'>;
+
+const APPROVALS =
+  'Where calls of tools need approval, the run ends as `requires_action` with one interrupt a call; the next run’s ' +
+  '`resume` answers all of them, and a `message` declines them all.';
 
 @ApiTags('Runs')
 @Controller('v1/threads/:threadId/runs')
 export class RunsController {
   constructor(
     private readonly startRun: StartRun,
+    private readonly resumeRun: ResumeRun,
     private readonly joinRun: JoinRun,
     private readonly cancelRun: CancelRun,
     private readonly agents: AgentDirectory,
@@ -45,7 +52,7 @@ export class RunsController {
   @Post()
   @HttpCode(200)
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
-  @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply' })
+  @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply', description: APPROVALS })
   @ApiIdempotencyKey()
   @ApiOkResponse({ type: RunResultResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422, 429, 502, 503, 504)
@@ -57,6 +64,7 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResult> {
     void reply.header('x-thread-id', thread.id);
+    checkOneOf(body, ['message', 'resume']);
     const gone = whenGone(reply);
     const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, gone });
     if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
@@ -74,7 +82,7 @@ export class RunsController {
     description:
       'Server-sent events of the AG-UI 1.0 protocol, each with its number in the run as `id`. The stream always ' +
       'ends with `RUN_FINISHED` or `RUN_ERROR`; errors known before the first event are answered as JSON. With ' +
-      '`rejoin` instead of `message` it continues the stream of a run, which is no new turn.',
+      `\`rejoin\` instead of \`message\` it continues the stream of a run, which is no new turn. ${APPROVALS}`,
   })
   @ApiIdempotencyKey()
   @ApiProduces('text/event-stream', 'application/json')
@@ -89,14 +97,13 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     void reply.header('x-thread-id', thread.id);
-    const { message, rejoin } = body;
-    if (rejoin && !message) {
+    checkOneOf(body, ['message', 'resume', 'rejoin']);
+    const { rejoin } = body;
+    if (rejoin) {
       await this.rejoin(referenceOf(caller, thread, rejoin.runId), rejoin.startingAfter ?? 0, showReasoning, reply);
       return;
     }
-    if (!message || rejoin) throw new ValidationFailed('body must have exactly one of message and rejoin');
-    const turn = { message, config: body.config, onDisconnect: body.onDisconnect };
-    const active = await this.start(caller, thread, turn, { showReasoning, idempotency, gone: whenGone(reply) });
+    const active = await this.start(caller, thread, body, { showReasoning, idempotency, gone: whenGone(reply) });
     if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
     await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
   }
@@ -161,16 +168,16 @@ export class RunsController {
   private start(
     { organizationId }: Principal,
     thread: ThreadReference,
-    { message, config }: TurnBody,
+    { message, resume, config }: TurnBody,
     options: {
       readonly showReasoning: boolean;
       readonly idempotency: IdempotentRequest | undefined;
       readonly gone: AbortSignal;
     },
   ): Promise<ActiveRun> {
-    const userContext = config?.userContext ?? null;
-    const { content: text, attachments } = message;
-    return this.startRun.execute({ organizationId, thread, text, attachments, userContext, ...options });
+    const turn = { organizationId, thread, userContext: config?.userContext ?? null, ...options };
+    if (!message) return this.resumeRun.execute({ ...turn, answers: readAnswers(resume ?? []) });
+    return this.startRun.execute({ ...turn, text: message.content, attachments: message.attachments });
   }
 
   /** What stands in the way (an unknown run, events that are gone) is known before the stream begins. */
@@ -196,8 +203,15 @@ export class RunsController {
   ): Promise<RunResult> {
     const agent = message === null ? null : await this.agents.find(organizationId, thread.agentId);
     const view = message === null ? null : messageView(message, agent?.toolProgress ?? false);
-    return { run: runView(run), message: view, interrupts: [] };
+    return { run: runView(run), message: view, interrupts: run.approvals.map(interruptView) };
   }
+}
+
+/** @throws ValidationFailed unless the body has one of the fields, and one only */
+function checkOneOf(body: object, fields: readonly string[]): void {
+  const sent = fields.filter((field) => (body as Readonly<Record<string, unknown>>)[field] !== undefined);
+  if (sent.length === 1) return;
+  throw new ValidationFailed(`body must have exactly one of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`);
 }
 
 function referenceOf({ organizationId }: Principal, thread: ThreadReference, runId: string): RunReference {

@@ -1,5 +1,6 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import {
+  BooleanField,
   EnumField,
   IntegerField,
   ObjectField,
@@ -11,6 +12,7 @@ import {
 } from '../../platform/http/index.js';
 import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
 import { UserContextField } from './user-context.field.js';
+import type { ApprovalAnswer } from '../domain/approval.js';
 import type { UserContext } from '../ports/index.js';
 
 const ROLES = ['user'] as const;
@@ -40,11 +42,43 @@ export class RunWidgetBody {
   readonly version!: string;
 }
 
+const ANSWER_STATUSES = ['resolved', 'cancelled'] as const;
+const MAX_ANSWERS = 1_000;
+const MAX_REASON = 10_000;
+
+export class ApprovalBody {
+  @BooleanField({ description: 'Whether the call is made.' })
+  readonly approved!: boolean;
+  @StringField({ optional: true, max: MAX_REASON, description: 'Told to the model when the call is declined.' })
+  readonly reason?: string;
+}
+
+export class ResumeBody {
+  @UuidField({ description: 'Id of an interrupt that the last run of the thread ended with.' })
+  readonly interruptId!: string;
+  @EnumField(ANSWER_STATUSES, { description: '`cancelled` declines the call.' })
+  readonly status!: 'resolved' | 'cancelled';
+  @ObjectField(() => ApprovalBody, { optional: true, description: 'Required with `resolved`.' })
+  readonly payload?: ApprovalBody;
+}
+
+/** What other bodies have of a run's. */
+export class ResumeListBody {
+  @ObjectListField(() => ResumeBody, { min: 1, max: MAX_ANSWERS })
+  readonly resume!: readonly ResumeBody[];
+}
+
+const MESSAGE_DESCRIPTION = 'A new turn. Where the last run of the thread waits for approval, it declines all that was asked.';
+const RESUME_DESCRIPTION =
+  'Goes on with the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once.';
+
 const ON_DISCONNECT_DESCRIPTION = 'What becomes of the run when the caller goes away; `continue` unless said otherwise.';
 
 export class CreateRunBody {
-  @ObjectField(() => RunMessageBody)
-  readonly message!: RunMessageBody;
+  @ObjectField(() => RunMessageBody, { optional: true, description: `Exactly one of \`message\` and \`resume\`. ${MESSAGE_DESCRIPTION}` })
+  readonly message?: RunMessageBody;
+  @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
+  readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RunConfigBody, { optional: true })
   readonly config?: RunConfigBody;
   @ObjectField(() => RunWidgetBody, { optional: true })
@@ -61,8 +95,10 @@ export class RejoinBody {
 }
 
 export class StreamRunBody {
-  @ObjectField(() => RunMessageBody, { optional: true, description: 'Exactly one of `message` and `rejoin`.' })
+  @ObjectField(() => RunMessageBody, { optional: true, description: `Exactly one of \`message\`, \`resume\` and \`rejoin\`. ${MESSAGE_DESCRIPTION}` })
   readonly message?: RunMessageBody;
+  @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
+  readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run; no new turn.' })
   readonly rejoin?: RejoinBody;
   @ObjectField(() => RunConfigBody, { optional: true })
@@ -81,6 +117,17 @@ export class StreamQuery {
 export class RejoinQuery extends StreamQuery {
   @QueryIntegerField({ min: 0, optional: true, description: 'Number of the last event that was read.' })
   readonly starting_after?: number;
+}
+
+/** @throws ValidationFailed for an answer that says neither yes nor no */
+export function readAnswers(resume: readonly ResumeBody[]): ApprovalAnswer[] {
+  return resume.map(({ interruptId, status, payload }, index) => {
+    if (status === 'resolved' && !payload) {
+      throw new ValidationFailed(`body/resume/${index}/payload must have approved, as status is resolved`);
+    }
+    const approved = status === 'resolved' && payload?.approved === true;
+    return { interruptId, approved, reason: payload?.reason ?? null };
+  });
 }
 
 /** @throws ValidationFailed for a `Last-Event-ID` that is no event's number */

@@ -81,6 +81,20 @@ const init = migration('2026112103_conversations_init', [
   `create index idempotency_keys_by_age on idempotency_keys (created_at)`,
 ]);
 
+/**
+ * What a run asks stands in `runs.approvals`; `threads.awaiting_run_id` names the run whose requests are
+ * open. The run that comes next answers it, by decisions or by a message: the unique index lets one run do so,
+ * even where two have read the same pointer.
+ */
+const approvals = migration('2026112108_conversations_approvals', [
+  `alter table runs
+     add column approvals jsonb not null default '[]',
+     add column decisions jsonb,
+     add column answers_run_id uuid`,
+  `create unique index runs_answer_a_run_once on runs (answers_run_id) where answers_run_id is not null`,
+  `alter table threads add column awaiting_run_id uuid`,
+]);
+
 /** The index is for the job that removes files: few messages have any, and only those are in it. */
 const attachments = migration('2026112109_conversations_attachments', [
   `alter table messages add column attachments jsonb not null default '[]'`,
@@ -88,4 +102,4 @@ const attachments = migration('2026112109_conversations_attachments', [
      where attachments <> '[]'::jsonb`,
 ]);
 
-export const conversationsSchema: ContextSchema = { entities: [], migrations: [init, attachments] };
+export const conversationsSchema: ContextSchema = { entities: [], migrations: [init, approvals, attachments] };

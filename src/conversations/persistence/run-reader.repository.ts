@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProviderType, StopReason } from '../../models/index.js';
 import { Database, toDate } from '../../platform/database/index.js';
+import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run, RunError, RunStatus } from '../domain/run.js';
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
@@ -12,6 +13,17 @@ export interface StoredRun {
   readonly message: Message | null;
   readonly model: RunModel;
   readonly facts: FailureFacts;
+  /** What the run went on with; null where a message began it. */
+  readonly decisions: readonly ApprovalDecision[] | null;
+}
+
+/** What a thread waits for. */
+export interface OpenApprovals {
+  /** The run that asked; null when none waits for an answer. */
+  readonly runId: string | null;
+  readonly requests: readonly ApprovalRequest[];
+  /** A run is under way on the thread. */
+  readonly busy: boolean;
 }
 
 interface RunRow {
@@ -31,6 +43,8 @@ interface RunRow {
   model: string;
   use_own_api_key: boolean;
   stop_reason: StopReason | null;
+  approvals: ApprovalRequest[];
+  decisions: ApprovalDecision[] | null;
 }
 
 /** Reads runs that may have been made by any process. */
@@ -51,7 +65,7 @@ export class RunReader {
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
     const rows = await this.database.query<RunRow>(
       `select id, thread_id, agent_id, message_id, status, error, input_tokens, output_tokens, credits, created_at,
-              completed_at, provider, model, use_own_api_key, stop_reason
+              completed_at, provider, model, use_own_api_key, stop_reason, approvals, decisions
        from runs where organization_id = $1 and thread_id = $2 and id = $3`,
       [organizationId, threadId, runId],
     );
@@ -61,6 +75,19 @@ export class RunReader {
       row.message_id,
     ]);
     return toStoredRun(organizationId, row, messages[0] ? toMessage(messages[0]) : null);
+  }
+
+  /** @returns null when there is no such thread */
+  async openApprovals(organizationId: string, threadId: string): Promise<OpenApprovals | null> {
+    const rows = await this.database.query<{ run_id: string | null; approvals: ApprovalRequest[] | null; busy: boolean }>(
+      `select asked.id as run_id, asked.approvals,
+              exists (select 1 from runs where runs.thread_id = threads.id and runs.status = 'running') as busy
+       from threads left join runs asked on asked.id = threads.awaiting_run_id
+       where threads.organization_id = $1 and threads.id = $2`,
+      [organizationId, threadId],
+    );
+    const row = rows[0];
+    return row ? { runId: row.run_id, requests: row.approvals ?? [], busy: row.busy } : null;
   }
 
   /** Notes that the run shall end; its owner sees it at its next heartbeat. */
@@ -93,10 +120,12 @@ function toStoredRun(organizationId: string, row: RunRow, message: Message | nul
         credits: row.credits,
       },
       error: row.error === null ? null : { code: row.error.code, message: row.error.message },
+      approvals: row.approvals,
       stopReason: row.stop_reason ?? undefined,
     },
     message,
     model: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
     facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },
+    decisions: row.decisions,
   };
 }

@@ -10,12 +10,14 @@ import {
   toDate,
 } from '../../platform/database/index.js';
 import type { ProviderType } from '../../models/index.js';
+import type { ApprovalDecision, Resumption } from '../domain/approval.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
+import { ANSWER_CALLS, answeredCalls } from './answer-calls.sql.js';
 import { claimCte } from './idempotency.sql.js';
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
 
@@ -25,11 +27,13 @@ export interface NewRun {
   readonly ownerId: string;
   /** Id of the assistant message the run will write. */
   readonly messageId: string;
+  /** Null for a run that goes on with `resumption` instead. */
   readonly userMessage: {
     readonly id: string;
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
-  };
+  } | null;
+  readonly resumption?: Resumption | undefined;
   readonly userContext: UserContext | null;
   readonly createdAt: Date;
   readonly model: RunModel;
@@ -55,16 +59,25 @@ export interface EndNotes {
 
 export type StartResult =
   | { readonly started: true; readonly channel: Channel; readonly isFirstTurn: boolean }
-  | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' };
+  /** `answered`: what the run was to go on with is no longer open. */
+  | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' };
 
 /** A run whose process died, with what it had stored. */
 export interface OrphanedRun {
   readonly run: Run;
   readonly channel: Channel;
   readonly userContext: UserContext | null;
-  readonly userMessage: { readonly id: string; readonly text: string };
+  readonly userMessage: { readonly id: string; readonly text: string } | null;
+  readonly decisions: readonly ApprovalDecision[] | null;
   readonly message: Message | null;
   readonly agent: RunModel;
+}
+
+interface StartedRow {
+  channel: Channel;
+  is_first: boolean;
+  started: boolean;
+  open: boolean;
 }
 
 interface OrphanRow {
@@ -76,8 +89,9 @@ interface OrphanRow {
   user_context: UserContext | null;
   created_at: string;
   channel: Channel;
-  user_message_id: string;
-  user_text: string;
+  user_message_id: string | null;
+  user_text: string | null;
+  decisions: ApprovalDecision[] | null;
   provider: ProviderType;
   model: string;
   use_own_api_key: boolean;
@@ -89,11 +103,12 @@ export class RunRepository {
 
   /**
    * Takes the thread and stores the run and the user's message, in one statement and so in one
-   * transaction. The unique index on running runs is the lock: of two at once one is refused.
+   * transaction. The unique index on running runs is the lock: of two at once one is refused. Calls of the
+   * run before that wait for approval are answered with it: by the resumption, or as declined.
    */
   async start(organizationId: string, run: NewRun, executor: SqlExecutor = this.database): Promise<StartResult> {
     try {
-      const rows = await executor.query<{ channel: Channel; is_first: boolean; started: boolean }>(START_SQL, [
+      const rows = await executor.query<StartedRow>(START_SQL, [
         run.id,
         organizationId,
         run.threadId,
@@ -101,23 +116,27 @@ export class RunRepository {
         run.messageId,
         run.userContext === null ? null : storableJson(run.userContext),
         run.createdAt.toISOString(),
-        run.userMessage.id,
-        run.userMessage.text,
+        run.userMessage?.id ?? null,
+        run.userMessage?.text ?? null,
         run.model.provider,
         run.model.model,
         run.model.useOwnApiKey,
         run.idempotency?.operation ?? null,
         run.idempotency?.key ?? null,
         run.idempotency?.fingerprint ?? null,
-        storableJson(run.userMessage.attachments ?? []),
+        run.resumption?.runId ?? null,
+        run.resumption ? storableJson(run.resumption.decisions) : null,
+        ...answeredCalls(run.resumption),
+        storableJson(run.userMessage?.attachments ?? []),
       ]);
       const row = rows[0];
       if (!row) return { started: false, because: 'thread_absent' };
-      return row.started
-        ? { started: true, channel: row.channel, isFirstTurn: row.is_first }
-        : { started: false, because: 'repeated' };
+      if (row.started) return { started: true, channel: row.channel, isFirstTurn: row.is_first };
+      return { started: false, because: row.open ? 'repeated' : 'answered' };
     } catch (error) {
       if (isUniqueViolation(error, 'runs_one_running_a_thread')) return { started: false, because: 'thread_busy' };
+      // Another run took the thread and has ended since this statement looked.
+      if (isUniqueViolation(error, 'runs_answer_a_run_once')) return { started: false, because: 'thread_busy' };
       throw error;
     }
   }
@@ -159,6 +178,7 @@ export class RunRepository {
       run.usage.credits,
       title,
       run.stopReason ?? null,
+      storableJson(run.approvals),
     ];
     const rows = await executor.query(finishSql(records, own.length), [
       ...own,
@@ -233,24 +253,28 @@ const ORPHANAGE = '00000000-0000-0000-0000-000000000000';
 /** The thread's lock waits for a deletion under way, which otherwise would break the insert instead of being seen. */
 const START_SQL = `
   with thread as (
-    select id, agent_id, channel, last_message_at is null as is_first
+    select id, agent_id, channel, last_message_at is null as is_first, awaiting_run_id
     from threads where organization_id = $2 and id = $3 for key share
-  ), ${claimCte({ organization: '$2', operation: '$13', key: '$14', fingerprint: '$15', resource: '$1', at: '$7', source: 'thread' })},
+  ), open_thread as (
+    select id, agent_id, awaiting_run_id from thread where $16::uuid is null or awaiting_run_id = $16::uuid
+  ), ${claimCte({ organization: '$2', operation: '$13', key: '$14', fingerprint: '$15', resource: '$1', at: '$7', source: 'open_thread' })},
   run as (
     insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, user_context, created_at,
-                      provider, model, use_own_api_key)
-    select $1::uuid, $2::uuid, thread.id, thread.agent_id, $4::uuid, $5::uuid, 'running', $6::jsonb, $7::timestamptz,
-           $10, $11, $12::boolean
-    from thread where $14::text is null or exists (select 1 from claim)
-    returning id, thread_id
-  ), message as (
+                      provider, model, use_own_api_key, decisions, answers_run_id)
+    select $1::uuid, $2::uuid, open_thread.id, open_thread.agent_id, $4::uuid, $5::uuid, 'running', $6::jsonb,
+           $7::timestamptz, $10, $11, $12::boolean, $17::jsonb, open_thread.awaiting_run_id
+    from open_thread where $14::text is null or exists (select 1 from claim)
+    returning id, thread_id, answers_run_id
+  ), ${ANSWER_CALLS}, message as (
     insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at, attachments)
-    select $8::uuid, $2::uuid, run.thread_id, run.id, 'user', $9, 'completed', $7::timestamptz, $16::jsonb from run
+    select $8::uuid, $2::uuid, run.thread_id, run.id, 'user', $9, 'completed', $7::timestamptz, $20::jsonb from run
+    where $8::uuid is not null
   ), touched as (
-    update threads set updated_at = $7::timestamptz, last_message_at = $7::timestamptz
+    update threads set updated_at = $7::timestamptz, last_message_at = $7::timestamptz, awaiting_run_id = null
     from run where threads.id = run.thread_id
   )
-  select thread.channel, thread.is_first, exists (select 1 from run) as started from thread`;
+  select thread.channel, thread.is_first, exists (select 1 from run) as started,
+         exists (select 1 from open_thread) as open from thread`;
 
 /** Inserts or completes the assistant message of the runs in `source`; its parameters are $5 to $13. */
 const upsertMessage = (condition: string, source: string): string => `
@@ -269,12 +293,13 @@ const FINISH_SQL = `
   with ended_run as (
     update runs set status = $14, error = $15::jsonb, completed_at = $16::timestamptz,
                     input_tokens = $17::bigint, output_tokens = $18::bigint, credits = $19::double precision,
-                    stop_reason = $21
+                    stop_reason = $21, approvals = $22::jsonb
     where organization_id = $1 and id = $2 and owner_id = $3 and status = 'running'
     returning id, thread_id
   ), ${upsertMessage('$4', 'ended_run')}, touched as (
     update threads set updated_at = $16::timestamptz, last_message_at = $16::timestamptz,
-                       title = coalesce(threads.title, $20)
+                       title = coalesce(threads.title, $20),
+                       awaiting_run_id = case when $14 = 'requires_action' then ended_run.id end
     from ended_run where threads.id = ended_run.thread_id
   )`;
 
@@ -291,10 +316,10 @@ function finishSql(records: readonly Statement[], parameters: number): string {
 
 const TAKE_ORPHAN_SQL = `
   select runs.id, runs.organization_id, runs.thread_id, runs.agent_id, runs.message_id, runs.user_context,
-         runs.created_at, runs.provider, runs.model, runs.use_own_api_key, threads.channel, asked.id as user_message_id, asked.content as user_text
+         runs.created_at, runs.provider, runs.model, runs.use_own_api_key, runs.decisions, threads.channel, asked.id as user_message_id, asked.content as user_text
   from runs
   join threads on threads.id = runs.thread_id
-  join messages asked on asked.run_id = runs.id and asked.role = 'user'
+  left join messages asked on asked.run_id = runs.id and asked.role = 'user'
     and asked.thread_id = runs.thread_id
   where runs.status = 'running' and not exists (
     select 1 from run_owners
@@ -345,10 +370,12 @@ function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {
       completedAt: null,
       usage: { inputTokens: null, outputTokens: null, totalTokens: null, credits: 0 },
       error: null,
+      approvals: [],
     } satisfies Run,
     channel: row.channel,
     userContext: row.user_context,
-    userMessage: { id: row.user_message_id, text: row.user_text },
+    userMessage: row.user_message_id === null ? null : { id: row.user_message_id, text: row.user_text ?? '' },
+    decisions: row.decisions,
     message,
     agent: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
   };

@@ -1,3 +1,4 @@
+export type { ApprovalDecision, ToolEffect } from '../domain/approval.js';
 export { PromptSource } from './prompt-source.js';
 export { ToolSource, type OfferedTool, type ToolResult, type ToolStepType } from './tool-source.js';
 export type { TurnContext, UserContext } from './turn-context.js';

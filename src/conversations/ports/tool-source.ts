@@ -1,4 +1,5 @@
 import type { JsonObject, ToolDefinition } from '../../models/index.js';
+import type { ToolEffect } from '../domain/approval.js';
 import type { TurnContext } from './turn-context.js';
 
 /** How a trace names the step in which the tool ran. */
@@ -14,6 +15,8 @@ export interface ToolResult {
 export interface OfferedTool {
   readonly definition: ToolDefinition;
   readonly step: ToolStepType;
+  /** What a call does, which decides with the agent's settings whether somebody has to approve it. */
+  readonly effect: ToolEffect;
   /**
    * Runs the tool. Should not throw: a failure the model can work with is an `isError` result. What
    * it throws all the same is told to the model as a plain failure, its text to the log alone.

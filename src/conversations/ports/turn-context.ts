@@ -1,6 +1,7 @@
 import type { RunnableAgent } from '../../agents/index.js';
 import type { ModelAttachment } from '../../models/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
+import type { ApprovalDecision } from '../domain/approval.js';
 import type { Channel } from '../domain/thread.js';
 
 /** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
@@ -15,18 +16,23 @@ export interface TurnContext {
   /** Id of the assistant message this turn writes. */
   readonly messageId: string;
   readonly channel: Channel;
+  /** Null for a turn that goes on with `decisions` instead. */
   readonly userMessage: {
     readonly id: string;
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
-  };
+  } | null;
   /** The message's files as the model gets them, or the notes that stand for them. */
   readonly attached?: readonly (ModelAttachment | string)[];
+  /** What was said to the calls that the thread's last run ended with; null for a turn that a message begins. */
+  readonly decisions: readonly ApprovalDecision[] | null;
   readonly userContext: UserContext | null;
   /** Instructions that came with the request; put after everything else of the system prompt. */
   readonly callerPrompt?: string;
   /** The thread had no message before this turn's. */
   readonly isFirstTurn: boolean;
+  /** Nobody can be asked to approve a call: those that need it are declined. */
+  readonly unattended: boolean;
   /** The caller wants to see the model's thinking. */
   readonly showReasoning: boolean;
   readonly startedAt: Date;

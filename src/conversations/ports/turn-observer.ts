@@ -1,4 +1,5 @@
 import type { Statement } from '../../platform/database/index.js';
+import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
@@ -25,7 +26,9 @@ export interface FinishedTurn {
   readonly run: Run;
   readonly agent: { readonly provider: string; readonly model: string; readonly useOwnApiKey: boolean };
   readonly channel: Channel;
-  readonly userMessage: { readonly id: string; readonly text: string };
+  /** Null for a turn that went on with `decisions` instead. */
+  readonly userMessage: { readonly id: string; readonly text: string } | null;
+  readonly decisions: readonly ApprovalDecision[] | null;
   /** Null when the turn ended before there was anything to keep. */
   readonly message: Message | null;
   readonly userContext: UserContext | null;

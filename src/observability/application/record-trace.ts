@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FinishedTurn, TurnObserver } from '../../conversations/index.js';
+import { type ApprovalDecision, type FinishedTurn, TurnObserver } from '../../conversations/index.js';
 import type { Statement } from '../../platform/database/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
 import type { Trace } from '../domain/trace.js';
@@ -27,11 +27,22 @@ function traceOf(turn: FinishedTurn): Trace {
     startedAt: run.createdAt,
     latencyMs: Math.max(0, (run.completedAt ?? run.createdAt).getTime() - run.createdAt.getTime()),
     usage: run.usage,
-    input: turn.userMessage.text,
+    input: inputOf(turn),
     output: message?.content ?? '',
     timeToFirstTokenMs: turn.timeToFirstTokenMs,
     steps: boundedSteps(turn.steps),
     error: run.error,
     userContext: turn.userContext,
   };
+}
+
+/** The user's message; of a turn that went on with answers, what was approved and what was not. */
+function inputOf({ userMessage, decisions }: FinishedTurn): string {
+  if (userMessage) return userMessage.text;
+  return (decisions ?? []).map(answerLine).join('\n');
+}
+
+function answerLine({ tool, input, approved, reason }: ApprovalDecision): string {
+  const why = reason === null || reason === '' ? '' : ` (${reason})`;
+  return `${approved ? 'Approved' : 'Declined'}: ${tool} ${JSON.stringify(input)}${why}`;
 }

@@ -88,7 +88,7 @@ class TraceFields {
 }
 
 export class TraceSummaryResponse extends TraceFields {
-  @StringField({ description: "The user's message, its first 200 characters." })
+  @StringField({ description: "The user's message, or what was approved and declined; its first 200 characters." })
   readonly input!: string;
   @StringField({ description: 'The reply, its first 200 characters.' })
   readonly output!: string;
@@ -146,7 +146,7 @@ export class TraceStepResponse {
 }
 
 export class TraceDetailResponse extends TraceFields {
-  @StringField({ description: "The user's message." })
+  @StringField({ description: "The user's message; of a run that resumed another, what was approved and declined." })
   readonly input!: string;
   @StringField({ description: 'The reply.' })
   readonly output!: string;

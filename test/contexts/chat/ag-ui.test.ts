@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { HttpAgent, type Message } from '@ag-ui/client';
+import { buildResumeArray, HttpAgent, type Message } from '@ag-ui/client';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { OpeningRepository } from '../../../src/conversations/persistence/opening.repository.js';
 import { type Answer, message, startService, type StreamedEvent, type TestService, until } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
-import { breaksOffAfter, HeldReply, says } from '../../support/scripted-models.js';
+import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
+import { answers, breaksOffAfter, HeldReply, says } from '../../support/scripted-models.js';
+import { during, scriptedTurns } from '../../support/scripted-turns.js';
 import { Chat, given } from './support.js';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ extensions: scriptedTurns });
 });
 afterAll(() => service.close());
 beforeEach(() => {
@@ -71,6 +73,38 @@ describe.each(PROVIDER_WIRES)('the official AG-UI client, on an agent of $provid
     ]);
     const stored = await chat.messages(threads[0]?.id ?? '');
     expect(client.messages[1]?.id).toBe(stored[1]?.id);
+  });
+
+  it('is asked for approval, and goes on with what its user says', async () => {
+    const chat = await Chat.start(service, { provider: { type: provider, model }, ...ASKS_ALWAYS });
+    const threadId = await service.thread(chat.key, chat.agentId);
+    const pay = new NotingTool('pay');
+    during(threadId, { tools: [pay.offered] });
+    const client = clientOf(chat, { threadId });
+    const asked = [1, 2].map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } }));
+    service.models.next(answers({ text: 'Shall I?', calls: asked }), says('One is paid.'));
+
+    client.messages = [userMessage('Pay')];
+    await client.runAgent();
+    const [one, two] = client.pendingInterrupts;
+    expect([one?.metadata, two?.metadata]).toEqual(asked.map(({ input }) => ({ tool: 'pay', input })));
+    expect(pay.inputs).toEqual([]);
+
+    const resume = buildResumeArray(client.pendingInterrupts, {
+      [one?.id ?? '']: { status: 'resolved', payload: { approved: true } },
+      [two?.id ?? '']: { status: 'cancelled' },
+    });
+    const { newMessages } = await client.runAgent({ resume });
+
+    expect(pay.inputs).toEqual([{ sum: 1 }]);
+    expect(client.pendingInterrupts).toEqual([]);
+    expect(newMessages).toMatchObject([
+      { role: 'tool', toolCallId: 'c2', content: expect.stringContaining('declined') },
+      { role: 'tool', toolCallId: 'c1', content: 'pay {"sum":1}' },
+      { role: 'assistant', content: 'One is paid.' },
+    ]);
+    const stored = await chat.messages(threadId);
+    expect(client.messages.filter(({ role }) => role === 'assistant').map(({ id }) => id)).toEqual([stored[1]?.id, stored[2]?.id]);
   });
 
   it('consumes runs/stream', async () => {
@@ -215,6 +249,33 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     expect(wrong).toMatchObject({ status: 400, body: { message: expect.stringContaining('body/forwardedProps/userContext') } });
   });
 
+  it('goes on under a thread id that the client made up, with no message at all, and declines by a new one', async () => {
+    const chat = await Chat.start(service, { ...ASKS_ALWAYS, systemPrompt: 'You are a clerk.' });
+    const threadId = randomUUID();
+    service.models.next(says('Hello'));
+    await events(chat, input({ threadId }));
+    const [thread] = await chat.threads();
+    const pay = new NotingTool('pay');
+    during(thread?.id ?? '', { tools: [pay.offered] });
+    const asks = answers({ calls: [{ id: 'c', name: 'pay' }] });
+    const interruptsOf = (read: StreamedEvent['event'][]) => (read.at(-1)?.['outcome'] as { interrupts: [{ id: string }] }).interrupts;
+
+    service.models.next(asks, says('Paid.'));
+    const first = await events(chat, input({ threadId, messages: [userMessage('Pay')] }));
+    expect(first.at(-1)).toMatchObject({ threadId, outcome: { type: 'interrupt' } });
+    const system = [{ id: 's', role: 'system', content: 'Be brief.' }];
+    const resumed = await events(chat, input({ threadId, messages: system, resume: interruptsOf(first).map(approve) }));
+    expect(resumed.at(-1)).toMatchObject({ threadId, outcome: { type: 'success' }, result: { message: { content: 'Paid.' } } });
+    expect(given(service).system).toBe('You are a clerk.\n\nBe brief.');
+    expect(pay.inputs).toHaveLength(1);
+
+    service.models.next(asks, says('Fine.'));
+    const second = await events(chat, input({ threadId, messages: [userMessage('Pay again')] }));
+    await events(chat, input({ threadId, messages: [userMessage('No')] }));
+    expect(await post(chat, input({ threadId, messages: [], resume: interruptsOf(second).map(approve) }))).toMatchObject({ status: 400 });
+    expect(pay.inputs).toHaveLength(1);
+  });
+
   it.each<[string, object, string]>([
     ['no messages', { messages: undefined }, 'body/messages'],
     ['no thread id', { threadId: undefined }, 'body/threadId'],
@@ -233,7 +294,10 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
       { messages: [{ id: 'i', role: 'user', content: [{ type: 'audio', source: { type: 'url', value: 'https://example.com' } }] }] },
       'body/messages/0/content/0/type must be text, image or document',
     ],
-    ['an answer to an interrupt', { resume: [{ interruptId: 'i', status: 'resolved' }] }, 'body/resume'],
+    ['an answer to what nobody asked', { resume: [{ interruptId: randomUUID(), status: 'cancelled' }] }, 'body/resume'],
+    ['an answer without a word', { resume: [{ interruptId: randomUUID(), status: 'resolved' }] }, 'body/resume/0/payload'],
+    ['an answer that says more than it may', { resume: [{ interruptId: randomUUID(), status: 'resolved', payload: { approved: true, input: {} } }] }, 'body/resume/0/payload/input'],
+    ['an answer to no UUID', { resume: [{ interruptId: 'i', status: 'cancelled' }] }, 'body/resume/0/interruptId'],
   ])('refuses %s with 400 that names the field, and stores nothing', async (_what, changes, named) => {
     const chat = await Chat.start(service);
     expect(await post(chat, input(changes))).toMatchObject({

@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 class ClockTool extends ToolSource {
   offer(): Promise<OfferedTool[]> {
     const definition = { name: 'clock', description: 'The time.', inputSchema: { type: 'object' } };
-    return Promise.resolve([{ definition, step: 'tool', call: () => Promise.resolve({ output: 'noon', isError: false }) }]);
+    return Promise.resolve([{ definition, step: 'tool', effect: 'read_only', call: () => Promise.resolve({ output: 'noon', isError: false }) }]);
   }
 }
 

@@ -164,6 +164,11 @@ describe.each(PROVIDER_WIRES)('a tool on $provider', (wire) => {
       if (event.type === 'TOOL_CALL_END') open.delete(event['toolCallId']);
     }
     expect([...open]).toEqual([]);
+    // Where the run ends well, nobody is left to wait for the result of a call that was shown.
+    const shown = end === 'RUN_ERROR' ? [] : ofType(events, 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId);
+    expect(ofType(events, 'TOOL_CALL_RESULT').map(({ toolCallId }) => toolCallId)).toEqual(shown);
+    const kept = (await talk.messages())[1]?.toolCalls ?? [];
+    expect(kept.map(({ id, status }) => [id, status])).toEqual(shown.map((id) => [id, 'failed']));
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
     expect(wire.toolResults(lastBody())).toEqual([]);
   });
@@ -202,7 +207,7 @@ describe('the calls of a turn', () => {
     expect((await talk.messages())[1]).toMatchObject({ content: 'Wait.\n\nDone', status: 'completed' });
   });
 
-  it('end as unknown when the run times out under them, and the model reads that in the next turn', async () => {
+  it('end as unknown when the run times out under them, those with a result keep it, and the model reads that in the next turn', async () => {
     const talk = await Talk.start(service, { timeoutMinutes: 1 });
     let signal: AbortSignal | undefined;
     let begun = (): void => undefined;
@@ -214,26 +219,30 @@ describe('the calls of a turn', () => {
         return new Promise(() => undefined);
       })],
     });
-    const asked = [{ id: 'quick', name: 'weather', input: { city: 'Oslo' } }, { id: 'slow', name: 'slow' }];
+    const quick = (id: string) => ({ id, name: 'weather', input: { city: 'Oslo' } });
+    const asked = [quick('before'), { id: 'slow', name: 'slow' }, quick('after')];
     service.models.next(answers({ text: 'Wait.', calls: asked }));
     const streaming = talk.streamed('Go');
     await running;
     await clock.advance(60_000);
 
-    expect(endOf(await streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'run_timeout' });
+    const events = await streaming;
+    expect(endOf(events)).toMatchObject({ type: 'RUN_ERROR', code: 'run_timeout' });
+    expect(ofType(events, 'TOOL_CALL_RESULT').map(({ toolCallId }) => toolCallId)).toEqual(['before', 'after']);
     expect(signal?.aborted).toBe(true);
     expect((await talk.messages())[1]).toMatchObject({
       content: 'Wait.',
       status: 'incomplete',
-      toolCalls: [{ id: 'quick', status: 'completed' }, { id: 'slow', status: 'unknown' }],
+      toolCalls: [{ id: 'before', status: 'completed' }, { id: 'slow', status: 'unknown' }, { id: 'after', status: 'completed' }],
     });
     service.models.next(says('Back'));
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
     const results = PROVIDER_WIRES[0]?.toolResults(lastBody());
-    expect(results).toEqual(expect.arrayContaining([
-      { id: 'quick', output: 'rain in Oslo', isError: false },
+    expect(results).toEqual([
+      { id: 'before', output: 'rain in Oslo', isError: false },
       { id: 'slow', output: expect.stringContaining('unknown'), isError: true },
-    ]));
+      { id: 'after', output: 'rain in Oslo', isError: false },
+    ]);
   });
 
   it(`run in at most ${TOOL_ROUNDS} rounds; then they are refused, and a model that goes on is taken at its word`, async () => {

@@ -12,6 +12,7 @@ class WeatherTools extends ToolSource {
       {
         definition: { name: 'weather', description: 'The weather in a city.', inputSchema: { type: 'object' } },
         step: 'tool',
+        effect: 'read_only',
         call: ({ city }) => Promise.resolve({ output: `rain in ${String(city)}`, isError: city === 'Atlantis' }),
       },
     ]);

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { decide, declinedOutput, needsApproval, type ToolEffect, unfitAnswers } from './approval.js';
+
+const request = (id: string) => ({ id, toolCallId: `call-${id}`, tool: 'pay', input: { id } });
+const answer = (interruptId: string, approved = true, reason: string | null = null) => ({ interruptId, approved, reason });
+
+describe('a tool call', () => {
+  const cases: readonly [ToolEffect, readonly [boolean, boolean, boolean, boolean]][] = [
+    ['exempt', [false, false, false, false]],
+    ['read_only', [false, false, true, true]],
+    ['changes_resources', [false, true, true, true]],
+  ];
+  it.each(cases)('of a tool that is %s asks as the two flags say', (effect, expected) => {
+    const flags = [[false, false], [true, false], [false, true], [true, true]] as const;
+
+    const asks = flags.map(([requireApprovalForResourceChanges, requireApprovalBeforeToolCalls]) =>
+      needsApproval(effect, { requireApprovalForResourceChanges, requireApprovalBeforeToolCalls }),
+    );
+
+    expect(asks).toEqual(expected);
+  });
+});
+
+describe('answers', () => {
+  const requests = [request('a'), request('b')];
+
+  it('fit in any order when each request has one', () => {
+    expect(unfitAnswers(requests, [answer('b'), answer('a')])).toBeNull();
+  });
+
+  it.each([
+    ['one is missing', [answer('a')], { problem: 'missing', interruptId: 'b' }],
+    ['there are none', [], { problem: 'missing', interruptId: 'a' }],
+    ['one is unknown', [answer('a'), answer('c')], { problem: 'unknown', index: 1, interruptId: 'c' }],
+    ['one is repeated', [answer('a'), answer('b'), answer('a')], { problem: 'repeated', index: 2, interruptId: 'a' }],
+  ])('do not fit when %s', (_what, answers, unfit) => {
+    expect(unfitAnswers(requests, answers)).toEqual(unfit);
+  });
+
+  it('become decisions in the order of the requests, with what the tool is to be called with', () => {
+    expect(decide(requests, [answer('b'), answer('a', false, 'too dear')])).toEqual([
+      { toolCallId: 'call-a', tool: 'pay', input: { id: 'a' }, approved: false, reason: 'too dear' },
+      { toolCallId: 'call-b', tool: 'pay', input: { id: 'b' }, approved: true, reason: null },
+    ]);
+  });
+
+  it('that decline tell the model the reason, where there is one', () => {
+    expect(declinedOutput({ reason: 'too dear' })).toContain('too dear');
+    expect(declinedOutput({ reason: null })).not.toContain('reason');
+    expect(declinedOutput({ reason: '' })).not.toContain('reason');
+  });
+});

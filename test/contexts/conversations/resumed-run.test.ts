@@ -1,0 +1,396 @@
+import { randomUUID } from 'node:crypto';
+import { EventSchema } from '@ag-ui/core/schemas';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { EndOrphanedRuns } from '../../../src/conversations/application/end-orphaned-runs.js';
+import { modelsOf } from '../../../src/models/index.js';
+import { RunReader } from '../../../src/conversations/persistence/run-reader.repository.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { RunLog } from '../../../src/platform/run-log/index.js';
+import { approve, ASKS_ALWAYS, ASKS_FOR_CHANGES, decline, NotingTool } from '../../support/approvals.js';
+import { startService, type TestService, until } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { answers, calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
+import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { endOf, type InterruptView, type RunResult, Talk, typesOf } from '../../support/talk.js';
+
+const clock = new ManualClock();
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ clock, extensions: scriptedTurns });
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  service.models.reset();
+});
+
+function lastBody(): Readonly<Record<string, unknown>> {
+  return service.models.requests.at(-1)?.body ?? {};
+}
+
+/** A thread whose last run asks for each sum. */
+async function asking(sums: readonly number[], agent: object = ASKS_ALWAYS): Promise<{ talk: Talk; pay: NotingTool; asked: RunResult }> {
+  const talk = await Talk.start(service, agent as Readonly<Record<string, unknown>>);
+  const pay = new NotingTool('pay');
+  during(talk.threadId, { tools: [pay.offered] });
+  service.models.next(answers({ text: 'Shall I?', calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }));
+  const { body } = await talk.run('Pay');
+  return { talk, pay, asked: body };
+}
+
+const tooLong: ModelScript = (exchange, wire) => {
+  exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);
+};
+
+describe.each(PROVIDER_WIRES)('a run that resumes another on $provider', (wire) => {
+  const agent = { provider: { type: wire.provider, model: wire.model }, ...ASKS_FOR_CHANGES };
+  const results = () => wire.toolResults(lastBody());
+
+  it('makes the approved calls, gives their results with the sealed state, and is whole history in later turns', async () => {
+    const talk = await Talk.start(service, agent);
+    const [look, pay] = [new NotingTool('look', 'read_only'), new NotingTool('pay')];
+    during(talk.threadId, { tools: [look.offered, pay.offered] });
+    service.models.next(
+      says('Hello.'),
+      answers({ opaque: 'sealed-one', text: 'First.', calls: [{ id: 'l', name: 'look' }, { id: 'p', name: 'pay', input: { sum: 1 } }] }),
+      answers({ opaque: 'sealed-two', text: 'Then.', calls: [{ id: 'q', name: 'pay', input: { sum: 2 } }, { id: 'r', name: 'pay', input: { sum: 3 } }] }),
+      says('All done.'),
+      ...[says('You are welcome.'), says('Bye.')],
+    );
+
+    await talk.run('Hi');
+    const first = await talk.run('Pay');
+    const second = await talk.resume(...first.body.interrupts.map(approve));
+    expect(second.body.run.status).toBe('requires_action');
+    expect(results().map(({ id, isError }) => [id, isError])).toEqual([['l', false], ['p', false]]);
+    expect(JSON.stringify(lastBody())).toContain('sealed-one');
+
+    const [q, r] = second.body.interrupts as [InterruptView, InterruptView];
+    const third = await talk.resume(approve(q), decline(r, 'too dear'));
+    expect(third.body).toMatchObject({ run: { status: 'completed' }, message: { content: 'All done.' }, interrupts: [] });
+    const told = [
+      { id: 'l', output: 'look {}', isError: false },
+      { id: 'p', output: 'pay {"sum":1}', isError: false },
+      { id: 'q', output: 'pay {"sum":2}', isError: false },
+      { id: 'r', output: expect.stringContaining('too dear'), isError: true },
+    ];
+    expect(results()).toEqual(told);
+    for (const sealed of ['sealed-one', 'sealed-two']) expect(JSON.stringify(lastBody())).toContain(sealed);
+
+    for (const text of ['Thanks', 'Goodbye']) {
+      expect(await talk.run(text)).toMatchObject({ status: 200, body: { run: { status: 'completed' } } });
+      expect(results()).toEqual(told);
+      expect(JSON.stringify(lastBody())).not.toContain('sealed');
+      for (const said of ['Hello.', 'First.', 'Then.', 'All done.', text]) expect(JSON.stringify(lastBody())).toContain(said);
+    }
+    expect(pay.inputs).toEqual([{ sum: 1 }, { sum: 2 }]);
+    expect(await talk.lines()).toEqual([
+      ...['user: Hi', 'assistant: Hello.', 'user: Pay', 'assistant: First.', 'assistant: Then.', 'assistant: All done.'],
+      ...['user: Thanks', 'assistant: You are welcome.', 'user: Goodbye', 'assistant: Bye.'],
+    ]);
+  });
+
+  it('sends what the provider sealed to no other model', async () => {
+    const talk = await Talk.start(service, agent);
+    during(talk.threadId, { tools: [new NotingTool('pay').offered] });
+    service.models.next(answers({ opaque: 'sealed', calls: [{ id: 'p', name: 'pay' }] }), says('Paid.'));
+    const { body } = await talk.run('Pay');
+    const other = modelsOf(wire.provider).find(({ id, ownKeyOnly }) => id !== wire.model && !ownKeyOnly)?.id ?? '';
+    const changed = await service.http('PATCH', `/v1/agents/${talk.agentId}`, {
+      key: talk.key,
+      body: { provider: { type: wire.provider, model: other } },
+    });
+    expect(changed.status).toBe(200);
+
+    expect(await talk.resume(...body.interrupts.map(approve))).toMatchObject({ status: 200 });
+
+    expect(`${service.models.requests.at(-1)?.path ?? ''} ${JSON.stringify(lastBody())}`).toContain(other);
+    expect(JSON.stringify(lastBody())).not.toContain('sealed');
+    expect(results()).toMatchObject([{ id: 'p', isError: false }]);
+  });
+
+  it('keeps the call with its result where the conversation no longer fits', async () => {
+    const talk = await Talk.start(service, agent);
+    during(talk.threadId, { tools: [new NotingTool('pay').offered] });
+    for (const text of ['one', 'two', 'three', 'four']) {
+      service.models.next(says(`${text} answer`));
+      await talk.run(`${text} question`);
+    }
+    service.models.next(calls('pay'), tooLong, tooLong, tooLong, says('Paid.'));
+    const { body } = await talk.run('Pay the rent');
+
+    expect(await talk.resume(...body.interrupts.map(approve))).toMatchObject({ status: 200 });
+
+    expect(results()).toMatchObject([{ id: 'call_pay', isError: false }]);
+    expect(JSON.stringify(lastBody())).toContain('Pay the rent');
+    expect(JSON.stringify(lastBody())).not.toContain('question');
+  });
+});
+
+describe('a resumed run', () => {
+  it('streams the results of calls that the run before has shown, and its own answer, in a message of its own', async () => {
+    const { talk, asked } = await asking([1, 2]);
+    service.models.next(says('Half is paid.'));
+    const [one, two] = asked.interrupts as [InterruptView, InterruptView];
+    const body = { resume: [approve(one), { interruptId: two.id, status: 'cancelled' }] };
+    const named = { 'idempotency-key': 'resumed' };
+
+    const events = await talk.streamedBody(body, named);
+
+    for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
+    expect(typesOf(events)).toEqual([
+      ...['RUN_STARTED', 'TOOL_CALL_RESULT', 'TOOL_CALL_RESULT'],
+      ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'RUN_FINISHED'],
+    ]);
+    expect(events.flatMap(({ event }) => (event.type === 'TOOL_CALL_RESULT' ? [[event['toolCallId'], event['content']]] : []))).toEqual([
+      ['c2', expect.stringContaining('declined')],
+      ['c1', 'pay {"sum":1}'],
+    ]);
+    expect(endOf(events)).toMatchObject({ outcome: { type: 'success' }, result: { run: { status: 'completed' } } });
+
+    const read = jest.spyOn(service.app.get(RunLog), 'read').mockResolvedValueOnce(null);
+    const replayed = await talk.streamedBody(body, named);
+    read.mockRestore();
+    expect(typesOf(replayed)).toEqual(typesOf(events));
+    expect(endOf(replayed)).toEqual(endOf(events));
+  });
+
+  it('has the calls it made; those of the run before tell what became of them, and its trace what was answered', async () => {
+    const { talk, pay, asked } = await asking([1, 2, 3]);
+    service.models.next(says('Done.'));
+    const [one, two, three] = asked.interrupts as [InterruptView, InterruptView, InterruptView];
+
+    const { body } = await talk.resume(decline(three), { interruptId: two.id, status: 'cancelled' }, approve(one));
+
+    expect(pay.inputs).toEqual([{ sum: 1 }]);
+    const [question, before, after] = await talk.messages();
+    expect(question).toMatchObject({ role: 'user', content: 'Pay' });
+    expect(before?.toolCalls).toMatchObject([
+      { id: 'c1', status: 'approved' },
+      { id: 'c2', status: 'denied', output: expect.stringContaining('declined') },
+      { id: 'c3', status: 'denied', output: expect.stringContaining('declined') },
+    ]);
+    expect(after).toMatchObject({
+      runId: body.run.id,
+      content: 'Done.',
+      status: 'completed',
+      toolCalls: [{ id: 'c1', name: 'pay', input: { sum: 1 }, output: 'pay {"sum":1}', status: 'completed' }],
+    });
+    expect((await talk.storedAs(asked.run.id)).body).toMatchObject({ run: { status: 'requires_action' }, interrupts: asked.interrupts });
+    const trace = await service.http('GET', `/v1/agents/${talk.agentId}/messages/${after?.id ?? ''}/trace`, { key: talk.key });
+    expect(trace).toMatchObject({
+      status: 200,
+      body: {
+        id: body.run.id,
+        status: 'completed',
+        input: 'Approved: pay {"sum":1}\nDeclined: pay {"sum":2}\nDeclined: pay {"sum":3}',
+        output: 'Done.',
+        steps: [
+          { type: 'tool', name: 'pay', input: { sum: 2 }, error: expect.stringContaining('declined') },
+          { type: 'tool', name: 'pay', input: { sum: 3 }, error: expect.stringContaining('declined') },
+          { type: 'tool', name: 'pay', input: { sum: 1 }, output: 'pay {"sum":1}', error: null },
+          { type: 'model' },
+        ],
+      },
+    });
+  });
+
+  it('of which every call was declined calls nothing, tells the model the reason, and is history as any other', async () => {
+    const { talk, pay, asked } = await asking([1]);
+    service.models.next(says('As you wish.'), says('Bye.'));
+
+    expect(await talk.resume(...asked.interrupts.map((one) => decline(one, 'Ask my wife.')))).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, message: { content: 'As you wish.', toolCalls: [] } },
+    });
+    const refused = [{ id: 'c1', output: expect.stringContaining('Ask my wife.'), isError: true }];
+    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual(refused);
+    await talk.run('Thanks');
+    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual(refused);
+    expect(pay.inputs).toEqual([]);
+  });
+
+  it('tells the model of an approved tool that is gone by then, and goes on', async () => {
+    const { talk, pay, asked } = await asking([1]);
+    during(talk.threadId, { tools: [new NotingTool('other').offered] });
+    service.models.next(says('It is gone.'));
+
+    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 200, body: { message: { toolCalls: [{ id: 'c1', status: 'failed' }] } } });
+
+    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual([{ id: 'c1', output: expect.stringContaining('no tool named pay'), isError: true }]);
+    expect(pay.inputs).toEqual([]);
+  });
+
+  it('is one, of many that answer at once; the tool runs once', async () => {
+    const { talk, pay, asked } = await asking([1]);
+    const held = new HeldReply(['Paid.'], ['']);
+    service.models.always(held.script);
+
+    const refused: unknown[] = [];
+    const all = Array.from({ length: 10 }, async () => {
+      const { status, body } = await talk.resume(...asked.interrupts.map(approve));
+      if (status !== 200) refused.push(body);
+      return status;
+    });
+    await until(() => refused.length === 9, 'all but one are refused');
+    held.finish();
+
+    expect((await Promise.all(all)).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+    for (const body of refused) expect(body).toMatchObject({ statusCode: 409, code: 'thread_busy' });
+    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 400 });
+    expect(pay.inputs).toEqual([{ sum: 1 }]);
+    expect(await talk.messages()).toHaveLength(3);
+  });
+
+  it('is refused where another has answered since it looked, though it has ended by now', async () => {
+    const { talk, pay, asked } = await asking([1]);
+    const stale = await service.app.get(RunReader).openApprovals(talk.organization.id, talk.threadId);
+    service.models.next(says('Paid.'));
+    await talk.resume(...asked.interrupts.map(approve));
+    const before = await talk.messages();
+
+    const look = jest.spyOn(service.app.get(RunReader), 'openApprovals').mockResolvedValueOnce(stale);
+    const late = await talk.resume(...asked.interrupts.map((one) => decline(one)));
+    expect(look).toHaveBeenCalledTimes(1);
+    look.mockRestore();
+    expect(late).toMatchObject({ status: 400, body: { message: expect.stringContaining('no longer open') } });
+
+    // The same, where the statement itself has read the thread before the other run ended.
+    await service.database.query('update threads set awaiting_run_id = $2 where id = $1', [talk.threadId, asked.run.id]);
+    expect(await talk.resume(...asked.interrupts.map((one) => decline(one)))).toMatchObject({ status: 409, body: { code: 'thread_busy' } });
+
+    expect(await talk.messages()).toEqual(before);
+    expect(pay.inputs).toEqual([{ sum: 1 }]);
+  });
+
+  it('is one for one Idempotency-Key, which is refused with other answers', async () => {
+    const { talk, pay, asked } = await asking([1]);
+    service.models.always(says('Paid.'));
+    const body = { resume: asked.interrupts.map(approve) };
+    const named = { 'idempotency-key': 'pay-once' };
+
+    const all = await Promise.all(Array.from({ length: 30 }, () => talk.post(body, named)));
+    const late = await talk.post(body, named);
+
+    expect(new Set([...all, late].map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set([...all, late].map(({ body: { run } }) => run.id)).size).toBe(1);
+    expect(pay.inputs).toEqual([{ sum: 1 }]);
+    expect(await talk.post({ resume: asked.interrupts.map((one) => decline(one)) }, named)).toMatchObject({ status: 422 });
+  });
+});
+
+describe('a resumed run that is broken off', () => {
+  async function underWay(agent: object = ASKS_ALWAYS) {
+    const { talk, asked } = await asking([5], agent);
+    let ran = 0;
+    let finish: () => void = () => undefined;
+    during(talk.threadId, {
+      tools: [tool('pay', async () => {
+        ran += 1;
+        await new Promise<void>((resolve) => (finish = resolve));
+        return output('paid');
+      })],
+    });
+    const streaming = talk.streamedBody({ resume: asked.interrupts.map(approve) });
+    await until(() => ran === 1, 'the tool runs');
+    return { talk, asked, streaming, ran: () => ran, finish: () => { finish(); } };
+  }
+
+  async function expectUnknown({ talk, asked, ran }: Awaited<ReturnType<typeof underWay>>): Promise<void> {
+    const [, before, after] = await talk.messages();
+    expect(before?.toolCalls).toMatchObject([{ id: 'c5', status: 'approved' }]);
+    expect(after).toMatchObject({ status: 'incomplete', toolCalls: [{ id: 'c5', status: 'unknown' }] });
+    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 400 });
+    service.models.next(says('I do not know.'));
+    expect(await talk.run('Did it work?')).toMatchObject({ status: 200 });
+    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual([{ id: 'c5', output: expect.stringContaining('unknown'), isError: true }]);
+    expect(ran()).toBe(1);
+  }
+
+  it('by the death of its process ends as failed, its calls unknown and never made again; its trace says what was answered', async () => {
+    const broken = await underWay();
+    const { talk } = broken;
+    const owner = newId();
+    await service.database.query(`insert into run_owners (id, heartbeat_at) values ($1, now() - interval '1 minute')`, [owner]);
+    await service.database.query(`update runs set owner_id = $1 where thread_id = $2 and status = 'running'`, [owner, talk.threadId]);
+
+    await service.app.get(EndOrphanedRuns).sweep(20);
+    broken.finish();
+
+    expect(endOf(await broken.streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
+    expect(await talk.trace()).toMatchObject({ status: 'failed', input: 'Approved: pay {"sum":5}' });
+    await expectUnknown(broken);
+  });
+
+  it('by a timeout ends as timed_out, its calls unknown', async () => {
+    const broken = await underWay({ ...ASKS_ALWAYS, timeoutMinutes: 1 });
+    await clock.advance(60_000);
+    expect(endOf(await broken.streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'run_timeout' });
+    await expectUnknown(broken);
+  });
+
+  it('by its user ends as cancelled, its calls unknown', async () => {
+    const broken = await underWay();
+    const { talk } = broken;
+    const run = await talk.storedRun();
+    await service.http('POST', `${talk.path}/runs/${run?.id ?? ''}/cancel`, { key: talk.key });
+    expect(endOf(await broken.streaming)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
+    await expectUnknown(broken);
+  });
+});
+
+describe('answers that do not fit', () => {
+  type Bodies = (one: InterruptView, two: InterruptView) => object;
+  const bodies: readonly [string, Bodies, string][] = [
+    ['leave one out', (one) => ({ resume: [approve(one)] }), 'missing: '],
+    ['name an unknown interrupt', (one, two) => ({ resume: [approve(one), approve(two), approve({ id: randomUUID() })] }), 'body/resume/2/interruptId'],
+    ['answer one twice', (one, two) => ({ resume: [approve(one), approve(two), decline(one)] }), 'body/resume/2/interruptId'],
+    ['resolve without a payload', (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved' }] }), 'body/resume/1/payload'],
+    ['resolve without approved', (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved', payload: {} }] }), 'body/resume/1/payload/approved'],
+    ['say more than they may', (one, two) => ({ resume: [approve(one), { ...approve(two), payload: { approved: true, input: {} } }] }), 'body/resume/1/payload/input'],
+    ['have another status', (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'maybe' }] }), 'body/resume/1/status'],
+    ['name no UUID', (one) => ({ resume: [approve(one), approve({ id: 'two' })] }), 'body/resume/1/interruptId'],
+    ['are none', () => ({ resume: [] }), 'body/resume'],
+    ['come with a message', (one, two) => ({ resume: [approve(one), approve(two)], message: { role: 'user', content: 'Hi' } }), 'exactly one of message'],
+    ['are not there, nor a message', () => ({}), 'exactly one of message'],
+  ];
+
+  it.each(bodies)('as they %s are 400 on both routes; nothing is called or stored, and fitting ones work', async (_what, bodyOf, named) => {
+    const { talk, pay, asked } = await asking([1, 2]);
+    const [one, two] = asked.interrupts as [InterruptView, InterruptView];
+    const before = await talk.messages();
+
+    for (const route of ['runs', 'runs/stream']) {
+      const headers = { 'idempotency-key': `unfit-${route}` };
+      const refused = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body: bodyOf(one, two), headers });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request', message: expect.stringContaining(named) },
+      });
+    }
+
+    expect(await talk.messages()).toEqual(before);
+    expect([pay.inputs.length, service.models.requests.length]).toEqual([0, 1]);
+    service.models.next(says('Paid.'));
+    expect(await talk.resume(approve(one), approve(two))).toMatchObject({ status: 200 });
+    expect(pay.inputs).toHaveLength(2);
+  });
+
+  it('are those to another thread, and those where nothing was asked', async () => {
+    const { talk, pay, asked } = await asking([1]);
+    const other = await talk.another();
+    for (const thread of [other, await Talk.start(service, ASKS_ALWAYS)]) {
+      expect(await thread.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 400, body: { message: expect.stringContaining('body/resume/0/interruptId') } });
+      expect(await thread.messages()).toEqual([]);
+    }
+    expect(pay.inputs).toEqual([]);
+  });
+
+  it('cannot be mixed with rejoin', async () => {
+    const { talk, asked } = await asking([1]);
+    const body = { resume: asked.interrupts.map(approve), rejoin: { runId: asked.run.id } };
+    const refused = await service.http('POST', `${talk.path}/runs/stream`, { key: talk.key, body });
+    expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('exactly one of message, resume and rejoin') } });
+  });
+});

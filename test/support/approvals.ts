@@ -1,0 +1,30 @@
+import type { OfferedTool } from '../../src/conversations/index.js';
+import { output, tool } from './scripted-turns.js';
+import type { InterruptView, ResumeEntry } from './talk.js';
+
+/** Settings of an agent whose every call of a tool asks. */
+export const ASKS_ALWAYS = { tools: { requireApprovalBeforeToolCalls: true } };
+/** Settings of an agent that asks before something is changed. */
+export const ASKS_FOR_CHANGES = { tools: { requireApprovalForResourceChanges: true } };
+
+export function approve({ id }: Pick<InterruptView, 'id'>): ResumeEntry {
+  return { interruptId: id, status: 'resolved', payload: { approved: true } };
+}
+
+export function decline({ id }: Pick<InterruptView, 'id'>, reason?: string): ResumeEntry {
+  return { interruptId: id, status: 'resolved', payload: { approved: false, ...(reason === undefined ? {} : { reason }) } };
+}
+
+/** A tool that notes what it is called with. */
+export class NotingTool {
+  readonly inputs: object[] = [];
+  readonly offered: OfferedTool;
+
+  constructor(name: string, effect?: OfferedTool['effect']) {
+    const call: OfferedTool['call'] = (input) => {
+      this.inputs.push(input);
+      return output(`${name} ${JSON.stringify(input)}`);
+    };
+    this.offered = tool(name, call, effect);
+  }
+}
