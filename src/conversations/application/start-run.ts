@@ -195,11 +195,11 @@ type RepeatableCommand = Pick<StartRunCommand, 'organizationId' | 'thread' | 'op
 type Refusal = Extract<StartResult, { started: false }>['because'];
 
 function attachmentsOf(command: StartRunCommand | ResumedRunCommand): readonly AttachmentReference[] {
-  return ('attachments' in command && command.attachments) || [];
+  return ('text' in command ? command.attachments : undefined) ?? [];
 }
 
 function openingOf(command: StartRunCommand | ResumedRunCommand): OpeningThread | undefined {
-  return 'opening' in command ? command.opening : undefined;
+  return 'text' in command ? command.opening : undefined;
 }
 
 function absent(command: StartRunCommand | ResumedRunCommand): DomainError {
