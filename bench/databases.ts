@@ -48,7 +48,8 @@ export class Databases {
 
   async version(): Promise<string> {
     const { rows } = await this.admin.query<{ server_version: string }>('show server_version');
-    return rows[0]?.server_version ?? '';
+    // What the packager adds is none of its number.
+    return rows[0]?.server_version.split(' ')[0] ?? '';
   }
 
   async drop(): Promise<void> {

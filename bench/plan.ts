@@ -84,8 +84,8 @@ const SLOW_EMBEDDED = { writes: 20, everyMs: 800 };
 
 const GROWTH: Growth = {
   sizes: [
-    { messages: 10, threads: 600 },
-    { messages: 100, threads: 200 },
+    { messages: 10, threads: 800 },
+    { messages: 100, threads: 240 },
     { messages: 1_000, threads: 60 },
     { messages: 10_000, threads: 24 },
   ],
@@ -93,7 +93,7 @@ const GROWTH: Growth = {
   rounds: 3,
   warmUpSeconds: 1,
   seconds: 1.2,
-  maxTurns: 200,
+  maxTurns: 300,
 };
 
 const REJOIN: Rejoin = {
