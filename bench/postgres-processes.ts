@@ -56,7 +56,7 @@ export class PostgresProcesses {
 
   /**
    * Milliseconds on a processor that all of them have had since the server's start. What a process had counts
-   * on when it has ended, so the difference of two readings is never that of fewer processes.
+   * on when it has ended, then in whole ticks: where some did, two readings can be two ticks less apart than they should.
    */
   processorMs(): number {
     for (;;) {
