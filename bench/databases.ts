@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
+import { PostgresProcesses } from './postgres-processes.ts';
 
 /** The databases of one run, made on the server that the bench is given and dropped at its end. */
 export class Databases {
@@ -39,9 +40,16 @@ export class Databases {
     return { total: rows.length, active: inState('active'), idleInTransaction: inState('idle in transaction') };
   }
 
+  /** The server's processes; undefined where it runs on another machine. */
+  async processes(): Promise<PostgresProcesses | undefined> {
+    const { rows } = await this.admin.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return PostgresProcesses.of(rows[0]?.pid ?? 0);
+  }
+
   async version(): Promise<string> {
     const { rows } = await this.admin.query<{ server_version: string }>('show server_version');
-    return rows[0]?.server_version ?? '';
+    // What the packager adds is none of its number.
+    return rows[0]?.server_version.split(' ')[0] ?? '';
   }
 
   async drop(): Promise<void> {

@@ -16,3 +16,18 @@ export function sum(values: readonly number[]): number {
 export function round(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }
+
+/** The median of the rounds, and the lowest and the highest of them. */
+export interface Spread {
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return {
+    median: round(median(values), 3),
+    lowest: round(Math.min(...values), 3),
+    highest: round(Math.max(...values), 3),
+  };
+}

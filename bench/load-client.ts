@@ -1,43 +1,49 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import type { Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
+import type {
+  Follow,
+  FollowResult,
+  Hold,
+  HoldResult,
+  LoadOrder,
+  LoadReply,
+  Read,
+  Recorded,
+  Recording,
+  Slice,
+  SliceResult,
+} from './load-orders.ts';
+import { OrderedProcess } from './ordered-process.ts';
 import type { Target } from './targets.ts';
 
 /** The load process, one order at a time. */
 export class LoadClient {
-  private readonly child: ChildProcess;
-  private readonly gone: Promise<never>;
+  private readonly process: OrderedProcess<LoadOrder, LoadReply>;
 
   constructor(child: ChildProcess) {
-    this.child = child;
-    this.gone = once(child, 'exit').then(() => {
-      throw new Error('The load process ended');
-    });
-    // Its end is expected when no order is under way.
-    this.gone.catch(() => undefined);
+    this.process = new OrderedProcess('load', child);
   }
 
   async open(name: string, target: Target): Promise<void> {
-    await this.order({ kind: 'open', name, target });
+    await this.process.order({ kind: 'open', name, target }, 'opened');
   }
 
   async slice(slice: Slice): Promise<SliceResult> {
-    const reply = await this.order({ kind: 'slice', ...slice });
-    if (reply.kind !== 'slice') throw new Error(`Unexpected reply ${reply.kind}`);
-    return reply.result;
+    return (await this.process.order({ kind: 'slice', ...slice }, 'slice')).result;
   }
 
   async hold(hold: Hold): Promise<HoldResult> {
-    const reply = await this.order({ kind: 'hold', ...hold });
-    if (reply.kind !== 'hold') throw new Error(`Unexpected reply ${reply.kind}`);
-    return reply.result;
+    return (await this.process.order({ kind: 'hold', ...hold }, 'hold')).result;
   }
 
-  private async order(order: LoadOrder): Promise<LoadReply> {
-    const replied = once(this.child, 'message');
-    this.child.send(order);
-    const [reply] = (await Promise.race([replied, this.gone])) as [LoadReply];
-    if (reply.kind === 'failed') throw new Error(reply.message);
-    return reply;
+  async record(recording: Recording): Promise<Recorded> {
+    return (await this.process.order({ kind: 'record', ...recording }, 'record')).result;
+  }
+
+  async read(read: Read): Promise<SliceResult> {
+    return (await this.process.order({ kind: 'read', ...read }, 'slice')).result;
+  }
+
+  async follow(follow: Follow): Promise<FollowResult> {
+    return (await this.process.order({ kind: 'follow', ...follow }, 'follow')).result;
   }
 }

@@ -36,13 +36,64 @@ export interface HoldResult {
   readonly firstEndAt: number;
 }
 
+/** Streamed turns, one at a time, whose events are kept by the load process, to be read again. */
+export interface Recording {
+  /** Where the runs are. */
+  readonly target: string;
+  /** Another replica, where each run is read as soon as it has ended. */
+  readonly other: string;
+  readonly script: ReplyScript;
+  readonly runs: number;
+}
+
+export interface Recorded {
+  /** Milliseconds that each run's own stream took to its end. */
+  readonly original: readonly number[];
+  /** Milliseconds that reading it on the other replica took, from the end of its own stream on. */
+  readonly atOnce: readonly number[];
+  /** Events of one run. */
+  readonly events: number;
+}
+
+/** What of a recorded run is read: the run itself, its events from the first on, those of its second half. */
+export type Part = 'run' | 'whole' | 'half';
+
+/** Reads the runs that were recorded last, so many at a time, until the time is up. */
+export interface Read {
+  readonly target: string;
+  readonly part: Part;
+  readonly concurrency: number;
+  readonly seconds: number;
+}
+
+/** Runs under way, each read by the one who started it and by a second reader who joins after the first event. */
+export interface Follow {
+  readonly target: string;
+  readonly joinedOn: string;
+  readonly script: ReplyScript;
+  readonly runs: number;
+  readonly concurrency: number;
+}
+
+export interface FollowResult {
+  /** Milliseconds by which the second reader had an event later than the first, one an event. */
+  readonly delays: readonly number[];
+  /** Milliseconds from joining to the first event. */
+  readonly joined: readonly number[];
+  readonly events: number;
+}
+
 export type LoadOrder =
   | { readonly kind: 'open'; readonly name: string; readonly target: Target }
   | ({ readonly kind: 'slice' } & Slice)
-  | ({ readonly kind: 'hold' } & Hold);
+  | ({ readonly kind: 'hold' } & Hold)
+  | ({ readonly kind: 'record' } & Recording)
+  | ({ readonly kind: 'read' } & Read)
+  | ({ readonly kind: 'follow' } & Follow);
 
 export type LoadReply =
   | { readonly kind: 'opened' }
   | { readonly kind: 'slice'; readonly result: SliceResult }
   | { readonly kind: 'hold'; readonly result: HoldResult }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'record'; readonly result: Recorded }
+  | { readonly kind: 'follow'; readonly result: FollowResult };

@@ -2,18 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
-import { takeTurn } from './take-turn.ts';
+import { takeOrders } from './ordered-process.ts';
+import { Rejoining } from './rejoining.ts';
+import { type Open, takeThread, takeTurn } from './take-turn.ts';
 import type { Target } from './targets.ts';
-
-/** A target with its connections and with the threads that are free. */
-interface Open {
-  readonly target: Target;
-  readonly client: Pool;
-  readonly free: string[];
-}
 
 const MOST_AT_ONCE = 64;
 const opened = new Map<string, Open>();
+const rejoining = new Rejoining();
 
 function open(name: string, target: Target): void {
   const client = new Pool(target.origin, { connections: MOST_AT_ONCE });
@@ -24,13 +20,6 @@ function find(name: string): Open {
   const found = opened.get(name);
   if (!found) throw new Error(`No target ${name}`);
   return found;
-}
-
-function takeThread({ free, target }: Open): string {
-  if (target.kind === 'direct') return '';
-  const thread = free.shift();
-  if (thread === undefined) throw new Error(`More turns at once on ${target.kind} than it has threads`);
-  return thread;
 }
 
 /** Keeps so many turns under way until the time or the number of turns is up; the last ones are waited for. */
@@ -110,13 +99,13 @@ async function obey(order: LoadOrder): Promise<LoadReply> {
       return { kind: 'slice', result: await runSlice(order) };
     case 'hold':
       return { kind: 'hold', result: await hold(order) };
+    case 'record':
+      return { kind: 'record', result: await rejoining.record(find(order.target), find(order.other), order) };
+    case 'read':
+      return { kind: 'slice', result: await rejoining.read(find(order.target), order) };
+    case 'follow':
+      return { kind: 'follow', result: await rejoining.follow(find(order.target), find(order.joinedOn), order) };
   }
 }
 
-process.on('disconnect', () => process.exit(0));
-process.on('message', (order: LoadOrder) => {
-  obey(order).then(
-    (reply) => process.send?.(reply),
-    (error: unknown) => process.send?.({ kind: 'failed', message: String(error) } satisfies LoadReply),
-  );
-});
+takeOrders(obey);

@@ -1,27 +1,41 @@
 /**
  * The bench: how many turns the service takes, how fast, in how much memory, next to the least that any server would
- * have to do in the same run. `npm run bench -- [--quick] [--profile <folder>]`; see docs/performance.md.
+ * have to do in the same run. See docs/performance.md for
+ * `npm run bench -- [--quick] [--only <part>] [--document] [--profile <folder>]`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { round } from './figures.ts';
 import { clustered, embedded, type PassResult, runPass } from './passes.ts';
-import { planFor } from './plan.ts';
-import { load, machine, printable, type Report } from './report.ts';
+import { fillDocument } from './document.ts';
+import { type BenchPart, measuresAnything, PARTS, planFor } from './plan.ts';
+import { runRejoin } from './replicas.ts';
+import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
+import { runGrowth } from './thread-sizes.ts';
 
 const RESULTS = join(import.meta.dirname, 'results');
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    document: { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
 });
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+function partsOf(names: readonly string[]): BenchPart[] {
+  return names.map((name) => {
+    const part = PARTS.find((known) => known === name);
+    if (!part) throw new Error(`--only takes ${PARTS.join(', ')}; not ${name}`);
+    return part;
+  });
 }
 
 function profileArgs(folder: string | undefined): string[] {
@@ -31,12 +45,19 @@ function profileArgs(folder: string | undefined): string[] {
 async function run(stage: Stage): Promise<Report> {
   const began = Date.now();
   const loadBefore = load();
-  const plan = planFor(options);
   const direct = await stage.startUpstream();
   const bare = await stage.startBare(plan.postgres.threads);
-  const floor = { load: stage.startLoad(), direct, bare };
-  const passes: PassResult[] = [await runPass(floor, await clustered(stage), plan.postgres, say)];
-  if (plan.embedded) passes.push(await runPass(floor, embedded(stage), plan.embedded, say));
+  const floor = { load: stage.startLoad(), direct, bare, postgres: await stage.databaseProcesses() };
+  const environment = await stage.clusteredEnvironment();
+  const passes: PassResult[] = [];
+  if (measuresAnything(plan.postgres)) {
+    passes.push(await runPass(floor, clustered(stage, environment), plan.postgres, say));
+  }
+  const growth = plan.growth && (await runGrowth(stage, floor, environment, plan.growth, say));
+  const rejoin = plan.rejoin && (await runRejoin(stage, floor, environment, plan.rejoin, say));
+  if (plan.embedded && measuresAnything(plan.embedded)) {
+    passes.push(await runPass(floor, embedded(stage), plan.embedded, say));
+  }
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -46,9 +67,12 @@ async function run(stage: Stage): Promise<Report> {
     postgres: await stage.databaseVersion(),
     quick: options.quick,
     passes,
+    growth,
+    rejoin,
   };
 }
 
+const plan = planFor({ quick: options.quick, only: partsOf(options.only) });
 const stage = await Stage.set({
   databaseUrl: process.env['DATABASE_URL'] ?? 'postgresql://root@127.0.0.1:5432/test',
   redisUrl: process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379',
@@ -71,7 +95,9 @@ try {
   const report = await run(stage);
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(join(RESULTS, 'latest.json'), `${JSON.stringify(report, null, 2)}\n`);
-  process.stdout.write(`${printable(report)}\n`);
+  const sections = sectionsOf(report);
+  process.stdout.write(`${sections.map(({ text }) => text).join('\n\n')}\n`);
+  if (options.document) fillDocument(sections);
   const lost = report.passes.flatMap(({ holds }) => holds).filter(({ lost, peakOpen, streams }) => lost > 0 || peakOpen < streams);
   if (lost.length > 0) {
     say('Streams were lost, or never open all at once: the figures above do not stand');

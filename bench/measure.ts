@@ -1,8 +1,9 @@
 import type { Connections } from './databases.ts';
-import { median, percentile, round, sum } from './figures.ts';
+import { percentile, round, type Spread, spreadOf, sum } from './figures.ts';
 import type { LoadClient } from './load-client.ts';
 import type { SliceResult } from './load-orders.ts';
 import { type Cell, MOST_TURNS_A_ROUND, type Pass } from './plan.ts';
+import type { PostgresProcesses } from './postgres-processes.ts';
 import { processorMs, type Sample, residentMiB, watch } from './samples.ts';
 import type { TargetKind } from './targets.ts';
 import { INSTANT } from './script.ts';
@@ -17,6 +18,8 @@ export interface CellFigures {
   readonly firstTokenP99Ms: number;
   /** Time of the target's own process on the processors, a turn; unlike the rest hardly moved by what else runs. */
   readonly processorMsPerTurn: number;
+  /** The same of all processes of the PostgreSQL server; null where they are not to be seen, or there is none. */
+  readonly databaseMsPerTurn: number | null;
 }
 
 export interface CellResult {
@@ -24,19 +27,42 @@ export interface CellResult {
   readonly concurrency: number;
   readonly targets: readonly CellFigures[];
   /** The service's turns per second by another's: the median of the rounds, and the lowest and highest round. */
-  readonly ratios: Readonly<Partial<Record<TargetKind, { median: number; lowest: number; highest: number }>>>;
+  readonly ratios: Readonly<Partial<Record<TargetKind, Spread>>>;
 }
 
-/** Where a pass sends its load: a name that the load process knows, and the process that bears it. */
+/** Where a pass sends its load: a name that the load process knows, and the processes that bear it. */
 export interface Place {
   readonly name: string;
   readonly pid: number;
+  /** Undefined where it has no database beside it, or one whose processes are not to be seen. */
+  readonly database: PostgresProcesses | undefined;
 }
 export type Places = Readonly<Partial<Record<TargetKind, Place>>>;
 
 /** One round on one target. */
-interface Round extends SliceResult {
+export interface Round extends SliceResult {
   readonly processorMs: number;
+  readonly databaseMs: number | null;
+}
+
+/** Counts the processor time that a slice of the load takes where it goes. */
+export async function measureRound(
+  { pid, database }: Pick<Place, 'pid' | 'database'>,
+  slice: () => Promise<SliceResult>,
+): Promise<Round> {
+  const before = processorMs(pid);
+  const databaseBefore = database?.processorMs() ?? 0;
+  const result = await slice();
+  // A reading is exact to two ticks, which is more than an idle server uses.
+  const databaseMs = database ? Math.max(0, database.processorMs() - databaseBefore) : null;
+  return { ...result, processorMs: processorMs(pid) - before, databaseMs };
+}
+
+/** Processor time a turn over all rounds; null where one of them has none. */
+export function databaseMsPerTurn(rounds: readonly Round[]): number | null {
+  const known = rounds.flatMap(({ databaseMs }) => databaseMs ?? []);
+  const turns = sum(rounds.map(({ latencies }) => latencies.length));
+  return known.length === rounds.length ? round(sum(known) / turns, 2) : null;
 }
 
 export async function warmUp(load: LoadClient, places: Places, seconds: number): Promise<void> {
@@ -51,11 +77,9 @@ export async function warmUp(load: LoadClient, places: Places, seconds: number):
 export async function measureCell(load: LoadClient, places: Places, cell: Cell): Promise<CellResult> {
   const rounds = new Map<TargetKind, Round[]>();
   for (let number = 0; number < cell.rounds; number += 1) {
-    for (const [kind, { name: target, pid }] of Object.entries(places) as [TargetKind, Place][]) {
+    for (const [kind, place] of Object.entries(places) as [TargetKind, Place][]) {
       const maxTurns = kind === 'service' ? MOST_TURNS_A_ROUND : Infinity;
-      const before = processorMs(pid);
-      const slice = await load.slice({ target, ...cell, maxTurns });
-      const round = { ...slice, processorMs: processorMs(pid) - before };
+      const round = await measureRound(place, () => load.slice({ target: place.name, ...cell, maxTurns }));
       rounds.set(kind, [...(rounds.get(kind) ?? []), round]);
     }
   }
@@ -80,6 +104,7 @@ function figuresOf(target: TargetKind, slices: readonly Round[]): CellFigures {
     firstTokenP50Ms: round(percentile(firstTokens, 0.5), 2),
     firstTokenP99Ms: round(percentile(firstTokens, 0.99), 2),
     processorMsPerTurn: round(sum(slices.map(({ processorMs }) => processorMs)) / latencies.length, 2),
+    databaseMsPerTurn: databaseMsPerTurn(slices),
   };
 }
 
@@ -89,8 +114,7 @@ function ratiosOf(rounds: ReadonlyMap<TargetKind, readonly SliceResult[]>): Cell
   return Object.fromEntries(
     others.map(([kind, slices]) => {
       const ratios = slices.map((slice, index) => (service[index] ?? Number.NaN) / rateOf(slice));
-      const figures = { median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) };
-      return [kind, { median: round(figures.median, 3), lowest: round(figures.lowest, 3), highest: round(figures.highest, 3) }];
+      return [kind, spreadOf(ratios)];
     }),
   );
 }

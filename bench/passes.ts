@@ -4,15 +4,16 @@ import { type CellResult, type HoldFigures, measureCell, measureHold, type Place
 import { mostTurns, type Pass } from './plan.ts';
 import { provision } from './provision.ts';
 import { watch } from './samples.ts';
-import type { RunningService, Stage } from './stage.ts';
+import type { PostgresProcesses } from './postgres-processes.ts';
+import type { ClusteredEnvironment, RunningService, Stage } from './stage.ts';
 import type { Target, TargetKind } from './targets.ts';
 
 export interface PassResult {
   readonly mode: 'postgres' | 'embedded';
   readonly throughput: readonly CellResult[];
   readonly firstToken: readonly CellResult[];
-  /** Resident memory of the service's process while the turns above were taken. */
-  readonly residentMiB: { readonly median: number; readonly peak: number };
+  /** Resident memory of the service's process while the turns above were taken; null when none were. */
+  readonly residentMiB: { readonly median: number; readonly peak: number } | null;
   /** In a process started anew, so that the figure is that of the streams. */
   readonly holds: readonly HoldFigures[];
 }
@@ -22,9 +23,11 @@ export interface Floor {
   readonly load: LoadClient;
   readonly direct: Target;
   readonly bare: Target;
+  /** The PostgreSQL server's processes, where they are to be seen. */
+  readonly postgres: PostgresProcesses | undefined;
 }
 
-type Say = (line: string) => void;
+export type Say = (line: string) => void;
 
 /** Starts the service twice on the same data: for the turns and, anew, for the streams. */
 interface Mode {
@@ -32,8 +35,7 @@ interface Mode {
   start(): Promise<RunningService>;
 }
 
-export async function clustered(stage: Stage): Promise<Mode> {
-  const environment = await stage.clusteredEnvironment();
+export function clustered(stage: Stage, environment: ClusteredEnvironment): Mode {
   return { name: 'postgres', start: () => stage.startClustered(environment) };
 }
 
@@ -42,36 +44,49 @@ export function embedded(stage: Stage): Mode {
   return { name: 'embedded', start: () => stage.startEmbedded(env) };
 }
 
-export async function runPass({ load, direct, bare }: Floor, mode: Mode, pass: Pass, say: Say): Promise<PassResult> {
+export async function runPass(floor: Floor, mode: Mode, pass: Pass, say: Say): Promise<PassResult> {
   say(`${mode.name}: starting the service`);
   const first = await mode.start();
   const began = Date.now();
-  const target = await provision(
+  const service = await provision(
     { origin: first.service.origin, pid: first.service.pid, env: first.env },
     { threads: pass.threads, mostTurns: mostTurns(pass) },
   );
   say(`${mode.name}: ${pass.threads} threads made in ${round((Date.now() - began) / 1000, 1)} s`);
-  const targets: Readonly<Record<TargetKind, Target>> = { direct, bare, service: target };
-  const places = await openAll(load, mode.name, pass.targets, targets);
-  const watching = watch(first.service.pid);
-  const turns = await measureTurns(load, places, pass, (line) => say(`${mode.name}: ${line}`));
-  const resident = (await watching.stop()).map(({ residentMiB }) => residentMiB);
+  const turns = pass.throughput.length > 0 ? await measureAllTurns(floor, service, mode, pass, say) : NO_TURNS;
   await first.stop();
-  const holds = await measureHolds(load, mode, pass, target, say);
-  const residentMiB = { median: round(median(resident), 0), peak: round(percentile(resident, 1), 0) };
-  return { mode: mode.name, ...turns, residentMiB, holds };
+  const holds = pass.holds.length > 0 ? await measureHolds(floor.load, mode, pass, service, say) : [];
+  return { mode: mode.name, ...turns, holds };
+}
+
+const NO_TURNS = { throughput: [], firstToken: [], residentMiB: null };
+
+async function measureAllTurns(
+  floor: Floor,
+  service: Target,
+  mode: Mode,
+  pass: Pass,
+  say: Say,
+): Promise<Omit<PassResult, 'mode' | 'holds'>> {
+  const places = await openAll(floor, service, mode, pass.targets);
+  const watching = watch(service.pid);
+  const turns = await measureTurns(floor.load, places, pass, (line) => say(`${mode.name}: ${line}`));
+  const resident = (await watching.stop()).map(({ residentMiB }) => residentMiB);
+  return { ...turns, residentMiB: { median: round(median(resident), 0), peak: round(percentile(resident, 1), 0) } };
 }
 
 async function openAll(
-  load: LoadClient,
-  mode: string,
+  { load, direct, bare, postgres }: Floor,
+  service: Target,
+  mode: Mode,
   kinds: readonly TargetKind[],
-  targets: Readonly<Record<TargetKind, Target>>,
 ): Promise<Places> {
+  const targets: Readonly<Record<TargetKind, Target>> = { direct, bare, service };
+  const withDatabase: readonly TargetKind[] = mode.name === 'embedded' ? ['bare'] : ['bare', 'service'];
   const places: Partial<Record<TargetKind, Place>> = {};
   for (const kind of kinds) {
-    const name = `${mode}/${kind}`;
-    places[kind] = { name, pid: targets[kind].pid };
+    const name = `${mode.name}/${kind}`;
+    places[kind] = { name, pid: targets[kind].pid, database: withDatabase.includes(kind) ? postgres : undefined };
     await load.open(name, targets[kind]);
   }
   return places;

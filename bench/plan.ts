@@ -21,9 +21,38 @@ export interface Pass {
   readonly threads: number;
 }
 
+/** Turns on threads of several sizes, each round on every size. */
+export interface Growth {
+  readonly sizes: readonly { readonly messages: number; readonly threads: number }[];
+  readonly concurrencies: readonly number[];
+  readonly rounds: number;
+  readonly warmUpSeconds: number;
+  /** How long a round lasts at most, and how many turns it has at most: threads must keep their size. */
+  readonly seconds: number;
+  readonly maxTurns: number;
+}
+
+export interface Rejoin {
+  /** Ended runs that are read again. */
+  readonly runs: number;
+  readonly warmUpRuns: number;
+  readonly script: ReplyScript;
+  readonly concurrencies: readonly number[];
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Runs under way, joined by a second reader. */
+  readonly follow: { readonly runs: number; readonly concurrency: number; readonly script: ReplyScript };
+}
+
+/** What `--only` names. */
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds'] as const;
+export type BenchPart = (typeof PARTS)[number];
+
 export interface Plan {
   readonly postgres: Pass;
   readonly embedded: Pass | null;
+  readonly growth: Growth | null;
+  readonly rejoin: Rejoin | null;
 }
 
 /** Turns of one round on the service at most: bounds how many agents are needed to stay below their limits. */
@@ -53,6 +82,31 @@ const SLOW = { few: { writes: 20, everyMs: 500 }, many: { writes: 20, everyMs: 1
 /** Opening them takes the embedded database longer. */
 const SLOW_EMBEDDED = { writes: 20, everyMs: 800 };
 
+const GROWTH: Growth = {
+  sizes: [
+    { messages: 10, threads: 800 },
+    { messages: 100, threads: 240 },
+    { messages: 1_000, threads: 60 },
+    { messages: 10_000, threads: 24 },
+  ],
+  concurrencies: [1, 16],
+  rounds: 3,
+  warmUpSeconds: 1,
+  seconds: 1.2,
+  maxTurns: 300,
+};
+
+const REJOIN: Rejoin = {
+  runs: 200,
+  warmUpRuns: 50,
+  script: INSTANT,
+  concurrencies: [1, 16],
+  rounds: 3,
+  seconds: 0.5,
+  // The time between two writes is no multiple of the service's own, or each event would wait equally long.
+  follow: { runs: 96, concurrency: 16, script: { writes: 20, everyMs: 73 } },
+};
+
 const FULL: Plan = {
   postgres: {
     targets: ['direct', 'bare', 'service'],
@@ -73,6 +127,8 @@ const FULL: Plan = {
     holds: [{ streams: 500, script: SLOW_EMBEDDED }],
     threads: 500,
   },
+  growth: GROWTH,
+  rejoin: REJOIN,
 };
 
 const QUICK: Plan = {
@@ -85,10 +141,25 @@ const QUICK: Plan = {
     threads: 500,
   },
   embedded: null,
+  growth: { ...GROWTH, rounds: 1, warmUpSeconds: 0.5, seconds: 1 },
+  rejoin: { ...REJOIN, runs: 50, rounds: 1, seconds: 0.4, follow: { ...REJOIN.follow, runs: 32 } },
 };
 
-export function planFor(options: { readonly quick: boolean }): Plan {
-  return options.quick ? QUICK : FULL;
+/** @param options `only`: parts that are measured; none means all */
+export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
+  const { postgres, embedded, growth, rejoin } = options.quick ? QUICK : FULL;
+  const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
+  const narrowed = (pass: Pass): Pass => ({
+    ...pass,
+    ...(asked('throughput') ? {} : { throughput: [], firstToken: [] }),
+    ...(asked('holds') ? {} : { holds: [] }),
+  });
+  return {
+    postgres: narrowed(postgres),
+    embedded: embedded && narrowed(embedded),
+    growth: asked('growth') ? growth : null,
+    rejoin: asked('rejoin') ? rejoin : null,
+  };
 }
 
 /** Turns that a pass can take on the service at most. */
@@ -96,4 +167,16 @@ export function mostTurns({ throughput: cells, firstToken: firsts, holds, warmUp
   const rounds = [...cells, ...firsts].reduce((total, { rounds }) => total + rounds, 0);
   const held = holds.reduce((total, { streams }) => total + streams, 0);
   return rounds * MOST_TURNS_A_ROUND + held + (warmUpSeconds > 0 ? 2 * MOST_TURNS_A_ROUND : 0);
+}
+
+export function mostGrowthTurns({ sizes, concurrencies, rounds, maxTurns }: Growth): number {
+  return sizes.length * maxTurns * (concurrencies.length * rounds + 1);
+}
+
+export function mostRejoinTurns({ runs, warmUpRuns, follow }: Rejoin): number {
+  return runs + warmUpRuns + 2 * (follow.runs + follow.concurrency);
+}
+
+export function measuresAnything({ throughput: cells, firstToken: firsts, holds }: Pass): boolean {
+  return cells.length + firsts.length + holds.length > 0;
 }

@@ -1,6 +1,12 @@
 import { cpus, loadavg, totalmem } from 'node:os';
+import type { Spread } from './figures.ts';
+import type { GrowthFigures } from './growth.ts';
+import { growthText } from './growth-report.ts';
 import type { CellResult, HoldFigures } from './measure.ts';
 import type { PassResult } from './passes.ts';
+import type { RejoinResult } from './rejoin.ts';
+import { rejoinText } from './rejoin-report.ts';
+import { table } from './table.ts';
 import type { TargetKind } from './targets.ts';
 
 export interface Report {
@@ -13,6 +19,8 @@ export interface Report {
   readonly postgres: string;
   readonly quick: boolean;
   readonly passes: readonly PassResult[];
+  readonly growth: readonly GrowthFigures[] | null;
+  readonly rejoin: RejoinResult | null;
 }
 
 export function machine(): Report['machine'] {
@@ -29,27 +37,20 @@ export function load(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }
 
-type Row = readonly (string | number)[];
-
-/** A table in Markdown, its columns aligned. */
-function table(header: Row, rows: readonly Row[]): string {
-  const cells = [header, ...rows].map((row) => row.map(String));
-  const widths = header.map((_, column) => Math.max(3, ...cells.map((row) => (row[column] ?? '').length)));
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  const [top = [], ...others] = cells;
-  return [line(top), rule, ...others.map(line)].join('\n');
+function spread({ median, lowest, highest }: Spread): string {
+  return lowest === highest
+    ? median.toFixed(2)
+    : `${median.toFixed(2)} (${lowest.toFixed(2)} to ${highest.toFixed(2)})`;
 }
 
 function ratio({ ratios }: CellResult, to: TargetKind): string {
   const found = ratios[to];
-  return found ? `${found.median.toFixed(2)} (${found.lowest.toFixed(2)} to ${found.highest.toFixed(2)})` : '-';
+  return found ? spread(found) : '-';
 }
 
 function throughputTable(cells: readonly CellResult[]): string {
   return table(
-    ['Turns', 'At a time', 'Server', 'Turns/s', 'p50 ms', 'p99 ms', 'CPU ms a turn', 'Service / this'],
+    ['Turns', 'At a time', 'Server', 'Turns/s', 'p50 ms', 'p99 ms', 'CPU ms a turn', "PostgreSQL's", 'Service / this'],
     cells.flatMap((cell) =>
       cell.targets.map((of) => [
         cell.form,
@@ -59,6 +60,7 @@ function throughputTable(cells: readonly CellResult[]): string {
         of.p50Ms.toFixed(1),
         of.p99Ms.toFixed(1),
         of.processorMsPerTurn.toFixed(2),
+        of.databaseMsPerTurn?.toFixed(2) ?? '-',
         of.target === 'service' ? '' : ratio(cell, of.target),
       ]),
     ),
@@ -67,7 +69,7 @@ function throughputTable(cells: readonly CellResult[]): string {
 
 function firstTokenTable(cells: readonly CellResult[]): string {
   return table(
-    ['At a time', 'Server', 'First token p50 ms', 'p99 ms', 'Added by the service p50 ms', 'p99 ms'],
+    ['First token, at a time', 'Server', 'p50 ms', 'p99 ms', 'Added by the service p50 ms', 'p99 ms'],
     cells.flatMap((cell) => {
       const service = cell.targets.find(({ target }) => target === 'service');
       return cell.targets.map((of) => [
@@ -82,8 +84,16 @@ function firstTokenTable(cells: readonly CellResult[]): string {
   );
 }
 
-function holdTable(holds: readonly HoldFigures[]): string {
-  return table(
+function turnsText(pass: PassResult): string {
+  return [
+    throughputTable(pass.throughput),
+    firstTokenTable(pass.firstToken),
+    `The service's process held ${pass.residentMiB?.median ?? '-'} MiB at the median and ${pass.residentMiB?.peak ?? '-'} MiB at the peak while these turns were taken.`,
+  ].join('\n\n');
+}
+
+function holdsText(holds: readonly HoldFigures[]): string {
+  const figures = table(
     ['Streams', 'Open at once', 'Lost', 'Opened in s', 'All open for s', 'Memory before MiB', 'Peak MiB', 'Connections', 'In use'],
     holds.map((hold) => [
       hold.streams,
@@ -97,19 +107,28 @@ function holdTable(holds: readonly HoldFigures[]): string {
       hold.connections ? `${hold.connections.looksWithActive} of ${hold.connections.looks} looks` : '-',
     ]),
   );
+  const lost = holds.flatMap((hold) => hold.whyLost.map((why) => `Lost with ${hold.streams} streams open: ${why}`));
+  return [figures, ...lost].join('\n\n');
+}
+
+/** A part of the report, which has a place of this name in docs/performance.md. */
+export interface Section {
+  readonly name: string;
+  readonly text: string;
 }
 
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
-export function printable({ machine: on, passes, ...run }: Report): string {
-  const head = `${run.startedAt}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node}, PostgreSQL ${run.postgres}, ${run.seconds} s, load average before ${run.loadBefore}`;
-  const parts = passes.flatMap((pass) => [
-    `## ${TITLES[pass.mode]}`,
-    throughputTable(pass.throughput),
-    firstTokenTable(pass.firstToken),
-    `Memory of the service's process while these turns were taken: ${pass.residentMiB.median} MiB at the median, ${pass.residentMiB.peak} MiB at the peak.`,
-    holdTable(pass.holds),
-    ...pass.holds.flatMap((hold) => hold.whyLost.map((why) => `Lost with ${hold.streams} streams open: ${why}`)),
-  ]);
-  return [head, ...parts].join('\n\n');
+/** What was measured, each part with where and when, so that it can be repeated alone. */
+export function sectionsOf({ machine: on, passes, growth, rejoin, ...run }: Report): Section[] {
+  const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
+  const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
+  const turns = passes.filter(({ throughput }) => throughput.length > 0);
+  const holding = passes.filter(({ holds }) => holds.length > 0);
+  return [
+    ...turns.map((pass) => section(`throughput, ${pass.mode}`, `Turns: ${TITLES[pass.mode]}`, turnsText(pass))),
+    ...holding.map(({ mode, holds }) => section(`holds, ${mode}`, `Open streams: ${TITLES[mode]}`, holdsText(holds))),
+    ...(growth ? [section('growth', 'Growth of a turn with its thread', growthText(growth, spread))] : []),
+    ...(rejoin ? [section('rejoin', 'Rejoining a run', rejoinText(rejoin, spread))] : []),
+  ];
 }

@@ -5,12 +5,21 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { type Connections, Databases } from './databases.ts';
 import { LoadClient } from './load-client.ts';
+import { OrderedProcess } from './ordered-process.ts';
+import type { PostgresProcesses } from './postgres-processes.ts';
 import { type Environment, Processes, type Service } from './processes.ts';
+import type { SdkOrder, SdkReply } from './sdk-orders.ts';
 import type { Target } from './targets.ts';
 
 /** Connections to PostgreSQL, for the service and for the bare server alike. */
 const POOL = 10;
 const API_PROGRAM = 'bench_api';
+
+/** The settings of a service on PostgreSQL and Redis, and where its database is. */
+export interface ClusteredEnvironment {
+  readonly env: Environment;
+  readonly database: URL;
+}
 
 /** A service that runs, with what its operator would know. */
 export interface RunningService {
@@ -46,12 +55,22 @@ export class Stage {
     return new Stage(await Databases.connect(options.databaseUrl), options.redisUrl, options.nodeArgs);
   }
 
+  /** Undefined where the server runs on another machine. */
+  databaseProcesses(): Promise<PostgresProcesses | undefined> {
+    return this.databases.processes();
+  }
+
   databaseVersion(): Promise<string> {
     return this.databases.version();
   }
 
   startLoad(): LoadClient {
     return new LoadClient(this.processes.startFork('load.ts'));
+  }
+
+  /** What a turn's input costs whoever sends it to the upstream. */
+  startSdk(): OrderedProcess<SdkOrder, SdkReply> {
+    return new OrderedProcess('SDK', this.processes.startFork('sdk.ts', [this.upstreamOrigin]));
   }
 
   async startUpstream(): Promise<Target> {
@@ -70,7 +89,7 @@ export class Stage {
   }
 
   /** The settings of a service on PostgreSQL and Redis, with a database of its own. */
-  async clusteredEnvironment(): Promise<{ env: Environment; database: URL }> {
+  async clusteredEnvironment(): Promise<ClusteredEnvironment> {
     const database = await this.databases.create('service');
     const env = {
       ...this.commonEnvironment(),
@@ -83,10 +102,16 @@ export class Stage {
     return { env, database };
   }
 
+  /** One API of possibly several on the same databases. */
+  startApi({ env }: ClusteredEnvironment): Promise<Service> {
+    // The driver's own variable: tells the connections of an API and of a worker apart.
+    return this.processes.startService('api', { ...env, PGAPPNAME: API_PROGRAM }, this.nodeArgs);
+  }
+
   /** An API and a worker, as they are deployed. */
-  async startClustered({ env, database }: { env: Environment; database: URL }): Promise<RunningService> {
-    // The driver's own variable: tells the connections of the two processes apart.
-    const service = await this.processes.startService('api', { ...env, PGAPPNAME: API_PROGRAM }, this.nodeArgs);
+  async startClustered(environment: ClusteredEnvironment): Promise<RunningService> {
+    const { env, database } = environment;
+    const service = await this.startApi(environment);
     const worker = await this.processes.startService('worker', { ...env, PGAPPNAME: 'bench_worker' }, []);
     return {
       service,

@@ -1,6 +1,21 @@
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import type { ReplyScript } from './script.ts';
 import { marksOf, type Target, type TurnForm, turnRequest } from './targets.ts';
+
+/** A target with its connections and with the threads that are free. */
+export interface Open {
+  readonly target: Target;
+  readonly client: Pool;
+  readonly free: string[];
+}
+
+/** The thread that was not used for longest; the caller gives it back. */
+export function takeThread({ free, target }: Open): string {
+  if (target.kind === 'direct') return '';
+  const thread = free.shift();
+  if (thread === undefined) throw new Error(`More turns at once on ${target.kind} than it has threads`);
+  return thread;
+}
 
 /** Milliseconds from the request's start. */
 export interface TurnTimes {

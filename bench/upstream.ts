@@ -72,13 +72,23 @@ function reply(response: ServerResponse, { writes, everyMs }: ReplyScript): void
   });
 }
 
+/** What came in since the start, and the last of it, for whoever asks with a GET. */
+const received = { requests: 0, bytes: 0, last: '' };
+
 const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.end(JSON.stringify(received));
+    return;
+  }
   let body = '';
   request.setEncoding('utf8');
   request.on('data', (chunk: string) => {
     body += chunk;
   });
   request.on('end', () => {
+    received.requests += 1;
+    received.bytes += Buffer.byteLength(body);
+    received.last = body;
     try {
       reply(response, scriptOf(body));
     } catch (error) {

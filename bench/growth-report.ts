@@ -1,0 +1,66 @@
+import type { Spread } from './figures.ts';
+import type { CostKind, GrowthFigures } from './growth.ts';
+import { table } from './table.ts';
+
+const COSTS: Readonly<Record<CostKind, string>> = {
+  p50: 'p50 latency',
+  processor: 'CPU',
+  withDatabase: "CPU with PostgreSQL's",
+};
+
+export function growthText(lines: readonly GrowthFigures[], spread: (of: Spread) => string): string {
+  return [costTable(lines), multiplesTable(lines, spread), ...leftOut(lines)].join('\n\n');
+}
+
+function costTable(lines: readonly GrowthFigures[]): string {
+  return table(
+    [
+      'Messages',
+      'At a time',
+      'Turns',
+      'Sent',
+      'KiB sent a turn',
+      'p50 ms',
+      'CPU ms a turn',
+      "PostgreSQL's",
+      'Input alone: p50 ms',
+      'CPU ms a turn',
+    ],
+    lines.map((line) => [
+      line.messages,
+      line.concurrency,
+      line.turns,
+      line.sentMessages,
+      (line.upstreamBytesPerTurn / 1024).toFixed(1),
+      line.p50Ms.toFixed(1),
+      line.processorMsPerTurn.toFixed(2),
+      line.databaseMsPerTurn?.toFixed(2) ?? '-',
+      line.input.p50Ms.toFixed(1),
+      line.input.processorMsPerTurn.toFixed(2),
+    ]),
+  );
+}
+
+function multiplesTable(lines: readonly GrowthFigures[], spread: (of: Spread) => string): string {
+  const smallest = Math.min(...lines.map(({ messages }) => messages));
+  return table(
+    [`By ${smallest} messages`, 'At a time', 'Cost of a turn', 'Service', 'Input alone', 'Net'],
+    lines
+      .filter(({ messages }) => messages > smallest)
+      .flatMap(({ messages, concurrency, growth }) =>
+        (Object.keys(COSTS) as CostKind[]).map((kind) => {
+          const of = growth[kind];
+          const figures = of ? [of.raw, of.input, of.net].map(spread) : ['-', '-', '-'];
+          return [messages, concurrency, COSTS[kind], ...figures];
+        }),
+      ),
+  );
+}
+
+function leftOut(lines: readonly GrowthFigures[]): string[] {
+  const cut = lines.find(({ messages, sentMessages }) => sentMessages < messages);
+  if (!cut) return [];
+  return [
+    `Of ${cut.messages} messages the newest ${cut.sentMessages - 1} were sent (and the turn's own): the older ones are more than the model is given.`,
+  ];
+}

@@ -1,0 +1,180 @@
+import { median, percentile, round, type Spread, spreadOf, sum } from './figures.ts';
+import type { LoadClient } from './load-client.ts';
+import { databaseMsPerTurn, measureRound, type Place, type Round } from './measure.ts';
+import type { OrderedProcess } from './ordered-process.ts';
+import type { Growth } from './plan.ts';
+import { INSTANT } from './script.ts';
+import type { SaidMessage, SdkOrder, SdkReply } from './sdk-orders.ts';
+
+/** What one turn costs, in milliseconds. */
+interface Cost {
+  readonly p50: number;
+  readonly processor: number;
+  readonly withDatabase: number | null;
+}
+export type CostKind = keyof Cost;
+
+/** One thread size at one concurrency. */
+export interface GrowthFigures {
+  readonly messages: number;
+  readonly concurrency: number;
+  readonly turns: number;
+  /** Messages that the upstream was sent in the last turn, the new one among them; the rest did not fit. */
+  readonly sentMessages: number;
+  readonly upstreamBytesPerTurn: number;
+  readonly p50Ms: number;
+  readonly processorMsPerTurn: number;
+  readonly databaseMsPerTurn: number | null;
+  /** The same request sent straight to the upstream by the provider's official client. */
+  readonly input: { readonly p50Ms: number; readonly processorMsPerTurn: number };
+  /** By the smallest threads of the same round. */
+  readonly growth: Readonly<Record<CostKind, { readonly raw: Spread; readonly input: Spread; readonly net: Spread } | null>>;
+}
+
+/** One round: the service's cost, and that of the input alone right after it. */
+interface GrowthRound {
+  readonly service: Round;
+  readonly input: Round;
+  readonly sentMessages: number;
+  readonly bytes: number;
+}
+
+export interface GrowthPlaces {
+  readonly load: LoadClient;
+  readonly sdk: OrderedProcess<SdkOrder, SdkReply>;
+  readonly upstreamOrigin: string;
+  /** Of the service, by the messages of the threads. */
+  readonly service: ReadonlyMap<number, Place>;
+}
+
+export async function measureGrowth(
+  places: GrowthPlaces,
+  { sizes, concurrencies, rounds, warmUpSeconds, ...limits }: Growth,
+  say: (line: string) => void,
+): Promise<GrowthFigures[]> {
+  const figures: GrowthFigures[] = [];
+  say('warming up');
+  for (const { messages } of sizes) await measureOnce(places, messages, { ...limits, concurrency: 16, seconds: warmUpSeconds });
+  for (const concurrency of concurrencies) {
+    const measured = new Map<number, GrowthRound[]>(sizes.map(({ messages }) => [messages, []]));
+    say(`${concurrency} at a time`);
+    for (let number = 0; number < rounds; number += 1) {
+      for (const [messages, of] of measured) of.push(await measureOnce(places, messages, { ...limits, concurrency }));
+    }
+    const [smallest = []] = measured.values();
+    for (const [messages, of] of measured) figures.push(figuresOf(messages, concurrency, of, smallest));
+  }
+  return figures;
+}
+
+type Limits = Pick<SdkOrder, 'concurrency' | 'seconds' | 'maxTurns'>;
+
+async function measureOnce(places: GrowthPlaces, messages: number, limits: Limits): Promise<GrowthRound> {
+  const place = places.service.get(messages);
+  if (!place) throw new Error(`No threads of ${messages} messages`);
+  const { load, sdk, upstreamOrigin } = places;
+  const before = await receivedBy(upstreamOrigin);
+  const service = await measureRound(place, () =>
+    load.slice({ target: place.name, form: 'waiting', script: INSTANT, ...limits }),
+  );
+  const after = await receivedBy(upstreamOrigin);
+  const turns = service.latencies.length;
+  if (after.requests - before.requests !== turns) {
+    throw new Error(`The upstream was asked ${after.requests - before.requests} times in ${turns} turns`);
+  }
+  const said = saidIn(after.last);
+  // 600,000 characters fit for sure of so short messages; a thread that was not read would look cheap.
+  if (said.length < Math.min(messages, 2000) + 1) {
+    throw new Error(`The upstream was sent ${said.length} messages of a thread of ${messages}`);
+  }
+  // However often it is sent, no thread grows by it; the more, the better its small cost is known.
+  const send = { kind: 'send', messages: said, ...limits, maxTurns: Infinity } as const;
+  const input = await measureRound({ pid: sdk.pid, database: undefined }, async () => (await sdk.order(send, 'sent')).result);
+  return { service, input, sentMessages: said.length, bytes: after.bytes - before.bytes };
+}
+
+interface Received {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly last: string;
+}
+
+async function receivedBy(upstreamOrigin: string): Promise<Received> {
+  return (await (await fetch(upstreamOrigin)).json()) as Received;
+}
+
+/** The messages of a request in Anthropic's protocol. */
+function saidIn(body: string): SaidMessage[] {
+  const request = JSON.parse(body) as {
+    readonly messages: readonly { readonly role: SaidMessage['role']; readonly content: string | readonly { readonly text: string }[] }[];
+  };
+  return request.messages.map(({ role, content }) => ({
+    role,
+    text: typeof content === 'string' ? content : content.map(({ text }) => text).join(''),
+  }));
+}
+
+function figuresOf(
+  messages: number,
+  concurrency: number,
+  rounds: readonly GrowthRound[],
+  smallest: readonly GrowthRound[],
+): GrowthFigures {
+  const service = rounds.map((round) => round.service);
+  const turns = sum(service.map(({ latencies }) => latencies.length));
+  const input = rounds.map((round) => round.input);
+  return {
+    messages,
+    concurrency,
+    turns,
+    sentMessages: rounds.at(-1)?.sentMessages ?? 0,
+    upstreamBytesPerTurn: round(sum(rounds.map(({ bytes }) => bytes)) / turns, 0),
+    p50Ms: p50Of(service),
+    processorMsPerTurn: processorMsOf(service),
+    databaseMsPerTurn: databaseMsPerTurn(service),
+    input: { p50Ms: p50Of(input), processorMsPerTurn: processorMsOf(input) },
+    growth: {
+      p50: growthOf('p50', rounds, smallest),
+      processor: growthOf('processor', rounds, smallest),
+      withDatabase: growthOf('withDatabase', rounds, smallest),
+    },
+  };
+}
+
+function p50Of(rounds: readonly Round[]): number {
+  return round(percentile(rounds.flatMap(({ latencies }) => latencies), 0.5), 2);
+}
+
+function processorMsOf(rounds: readonly Round[]): number {
+  const turns = sum(rounds.map(({ latencies }) => latencies.length));
+  return round(sum(rounds.map(({ processorMs }) => processorMs)) / turns, 2);
+}
+
+function costOf({ latencies, processorMs, databaseMs }: Round): Cost {
+  const turns = latencies.length;
+  return {
+    p50: median(latencies),
+    processor: processorMs / turns,
+    withDatabase: databaseMs === null ? null : (processorMs + databaseMs) / turns,
+  };
+}
+
+function growthOf(
+  kind: CostKind,
+  rounds: readonly GrowthRound[],
+  smallest: readonly GrowthRound[],
+): GrowthFigures['growth'][CostKind] {
+  const costs = (of: readonly GrowthRound[]): { raw: number; input: number }[] =>
+    of.flatMap(({ service, input }) => {
+      const raw = costOf(service)[kind];
+      // Nothing of the input alone is in a database.
+      const alone = costOf(input)[kind === 'withDatabase' ? 'processor' : kind];
+      return raw === null ? [] : [{ raw, input: alone }];
+    });
+  const base = costs(smallest);
+  const large = costs(rounds);
+  if (large.length < rounds.length) return null;
+  const spread = (cost: (of: { raw: number; input: number }) => number): Spread =>
+    spreadOf(large.map((of, index) => cost(of) / cost(base[index] ?? { raw: Number.NaN, input: Number.NaN })));
+  return { raw: spread(({ raw }) => raw), input: spread((of) => of.input), net: spread((of) => of.raw - of.input) };
+}

@@ -1,0 +1,34 @@
+import type { Floor, Say } from './passes.ts';
+import { mostRejoinTurns, type Rejoin } from './plan.ts';
+import { provision } from './provision.ts';
+import { measureRejoin, type RejoinResult } from './rejoin.ts';
+import type { ClusteredEnvironment, Stage } from './stage.ts';
+
+/** Starts two replicas of the service on the same databases and reads on both what one of them has run. */
+export async function runRejoin(
+  stage: Stage,
+  { load, postgres }: Floor,
+  environment: ClusteredEnvironment,
+  rejoin: Rejoin,
+  say: Say,
+): Promise<RejoinResult> {
+  say('rejoin: starting two replicas');
+  const running = await stage.startClustered(environment);
+  const other = await stage.startApi(environment);
+  const { service, env } = running;
+  const threads = rejoin.runs;
+  const target = await provision({ ...service, env }, { threads, mostTurns: mostRejoinTurns(rejoin) });
+  await load.open('rejoin/own', target);
+  await load.open('rejoin/another', { ...target, origin: other.origin, pid: other.pid });
+  const result = await measureRejoin(
+    load,
+    {
+      'its own': { name: 'rejoin/own', pid: service.pid, database: postgres },
+      another: { name: 'rejoin/another', pid: other.pid, database: postgres },
+    },
+    rejoin,
+    (line) => say(`rejoin: ${line}`),
+  );
+  await Promise.all([running.stop(), other.stop()]);
+  return result;
+}

@@ -1,0 +1,21 @@
+import type { SliceResult } from './load-orders.ts';
+
+/** One message as the upstream was sent it, whatever form its content had. */
+export interface SaidMessage {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+}
+
+/** The same request again and again, so many at a time, until the time or their number is up. */
+export interface SdkOrder {
+  readonly kind: 'send';
+  readonly messages: readonly SaidMessage[];
+  readonly concurrency: number;
+  readonly seconds: number;
+  readonly maxTurns: number;
+}
+
+export interface SdkReply {
+  readonly kind: 'sent';
+  readonly result: SliceResult;
+}
