@@ -34,6 +34,7 @@ import { PROMPT_SOURCES, TOOL_SOURCES, TURN_HOOKS, TURN_OBSERVERS } from './engi
 import { PersistTurn } from './engine/persist-turn.js';
 import { PrepareTurn } from './engine/prepare-turn.js';
 import { RecallAttachments } from './engine/recall-attachments.js';
+import { RecentMessages } from './engine/recent-messages.js';
 import { RunOwner } from './engine/run-owner.js';
 import { TurnEngine } from './engine/turn-engine.js';
 import { AgUiController } from './http/ag-ui.controller.js';
@@ -107,6 +108,7 @@ export class ConversationsModule implements OnModuleInit {
         RunOwner,
         HookPanel,
         LoadHistory,
+        RecentMessages,
         PrepareTurn,
         CallModel,
         ExecuteTools,

@@ -45,7 +45,8 @@ export class RunSupervisor {
     return this.active.get(runId);
   }
 
-  launch(turn: Omit<TurnContext, 'signal'>): ActiveRun {
+  /** @param revision of the thread that the turn begins at, null where it is not known */
+  launch(turn: Omit<TurnContext, 'signal'>, revision: number | null): ActiveRun {
     const controller = new AbortController();
     const abort = (cause: TurnAbortCause): void => {
       controller.abort(new TurnAborted(cause));
@@ -54,7 +55,7 @@ export class RunSupervisor {
       abort('timeout');
     });
     const writer = this.log.open(turn.runId);
-    const ended = this.drive({ ...turn, signal: controller.signal }, writer).finally(() => {
+    const ended = this.drive({ ...turn, signal: controller.signal }, revision, writer).finally(() => {
       cancelTimeout();
       writer.end();
       this.forget(turn.runId);
@@ -77,9 +78,9 @@ export class RunSupervisor {
     for (const run of this.runs) if (which(run)) run.abort(cause);
   }
 
-  private async drive(context: TurnContext, writer: RunLogWriter): Promise<EndedRun> {
+  private async drive(context: TurnContext, revision: number | null, writer: RunLogWriter): Promise<EndedRun> {
     try {
-      const events = this.engine.run(context);
+      const events = this.engine.run(context, revision);
       for (;;) {
         const next = await events.next();
         if (next.done) return next.value;

@@ -117,7 +117,7 @@ export class StartRun {
       unattended,
       showReasoning,
       startedAt,
-    });
+    }, started.revision);
   }
 
   private async runnableAgent(command: StartRunCommand | ResumedRunCommand): Promise<RunnableAgent> {

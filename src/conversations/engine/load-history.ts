@@ -6,7 +6,9 @@ import type { TurnContext } from '../ports/index.js';
 import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
 import { exchangesOf, newestThatFit, sizeOf } from './fit-history.js';
 import { RecallAttachments } from './recall-attachments.js';
+import { RecentMessages, type ThreadTail } from './recent-messages.js';
 import { HISTORY_CHARACTERS, HISTORY_PAGE } from './tunables.js';
+import type { Turn } from './turn.js';
 
 export interface LoadedHistory {
   /** Oldest first. */
@@ -15,59 +17,103 @@ export interface LoadedHistory {
   readonly begun: readonly ModelMessage[];
   /** Messages of the thread that the model is not given because they would not fit. */
   readonly omittedMessages: number;
+  /** What was read of the thread, for the turn after this one. */
+  readonly tail: ThreadTail;
 }
 
-const NOTHING: LoadedHistory = { exchanges: [], begun: [], omittedMessages: 0 };
+const NOTHING_BEFORE: ThreadTail = { messages: [], before: 0 };
+const NOT_READ: ThreadTail = { messages: [], before: null };
+
+/** How the messages of a thread become what a model reads in this turn, and how much of it there is room for. */
+interface Reading {
+  /** The turn goes on with the last exchange, which is read whole whatever its size. */
+  readonly goesOn: boolean;
+  /** In characters. */
+  readonly budget: number;
+  readonly entriesOf: (messages: readonly Message[]) => HistoryEntry[];
+}
 
 /**
  * Reads what was said before, the newest first and no more of it than the model can take: a long
- * thread costs a turn no more than its own context does.
+ * thread costs a turn no more than its own context does, and a thread that this process has talked on
+ * before costs it no reading at all.
  */
 @Injectable()
 export class LoadHistory {
   constructor(
     private readonly messages: MessageRepository,
+    private readonly recent: RecentMessages,
     private readonly attachments: RecallAttachments,
   ) {}
 
-  async run(context: TurnContext): Promise<LoadedHistory> {
-    const { organizationId, threadId, runId, agent, userMessage, isFirstTurn, decisions } = context;
-    if (isFirstTurn) return NOTHING;
-    const goesOn = decisions !== null;
-    const newest = userMessage?.attachments ?? [];
-    const own = budgetOf(findModel(agent.provider.type, agent.provider.model));
-    const budget = Math.max(0, own - sum(newest.map(charactersOf)));
-    const room = roomBeside(newest, budget);
-    const entriesOf = (messages: readonly Message[]): HistoryEntry[] =>
-      withChosenAttachments(toModelMessages(messages, goesOn ? 'open' : 'closed'), room);
-    let stored: Message[] = [];
-    let whole = false;
-    while (!whole && (sizeOf(entriesOf(stored)) <= budget || (goesOn && !stored.some(isQuestion)))) {
-      const before = stored[0]?.id ?? null;
-      const page = await this.messages.page(organizationId, threadId, { before, limit: HISTORY_PAGE });
-      whole = page.length < HISTORY_PAGE;
-      stored = [...page, ...stored];
-    }
-    const earlier = stored.filter((message) => message.runId !== runId);
-    const all = exchangesOf(entriesOf(earlier));
-    const begun = goesOn ? (all.pop() ?? []) : [];
-    const exchanges = newestThatFit(all, budget - sizeOf(begun));
-    const complete = whole && exchanges.length === all.length;
-    const kept = exchanges.length + (goesOn ? 1 : 0);
-    const [recalled, [recalledBegun = []], omittedMessages] = await Promise.all([
-      this.attachments.run(organizationId, exchanges),
-      this.attachments.run(organizationId, [begun]),
-      complete ? 0 : this.omitted(threadId, earlier, kept),
+  async run({ context, revision }: Turn): Promise<LoadedHistory> {
+    if (context.isFirstTurn) return { exchanges: [], begun: [], omittedMessages: 0, tail: NOTHING_BEFORE };
+    const reading = readingOf(context);
+    const known = revision === null ? undefined : this.recent.find(context.threadId, revision);
+    const tail = await this.read(context, known ?? NOT_READ, reading);
+    const all = exchangesOf(reading.entriesOf(tail.messages));
+    const begun = reading.goesOn ? (all.pop() ?? []) : [];
+    const exchanges = newestThatFit(all, reading.budget - sizeOf(begun));
+    const kept = exchanges.length + (reading.goesOn ? 1 : 0);
+    const complete = tail.before === 0 && exchanges.length === all.length;
+    const [recalled, [recalledBegun = []], counted] = await Promise.all([
+      this.attachments.run(context.organizationId, exchanges),
+      this.attachments.run(context.organizationId, [begun]),
+      complete ? { ...tail, before: 0 } : this.counted(context.threadId, tail),
     ]);
-    return { exchanges: recalled, begun: recalledBegun, omittedMessages };
+    const omittedMessages = complete ? 0 : counted.before + startOf(counted.messages, kept);
+    return { exchanges: recalled, begun: recalledBegun, omittedMessages, tail: shortened(counted, kept) };
   }
 
-  /** Everything before the first message that was kept. */
-  private async omitted(threadId: string, stored: readonly Message[], kept: number): Promise<number> {
-    const asked = stored.filter(isQuestion);
-    const first = asked[asked.length - kept] ?? null;
-    return first ? this.messages.countBefore(threadId, first.id) : this.messages.count(threadId);
+  /** Reads on towards the thread's beginning until there is no more room, or nothing more. */
+  private async read(
+    { organizationId, threadId, runId }: TurnContext,
+    known: ThreadTail,
+    { goesOn, budget, entriesOf }: Reading,
+  ): Promise<ThreadTail> {
+    let { messages, before } = known;
+    let limit = HISTORY_PAGE;
+    while (before !== 0 && (sizeOf(entriesOf(messages)) <= budget || (goesOn && !messages.some(isQuestion)))) {
+      const page = await this.messages.page(organizationId, threadId, { before: messages[0]?.id ?? null, limit });
+      messages = [...page.filter((message) => message.runId !== runId), ...messages];
+      if (page.length < limit) before = 0;
+      else if (before !== null) before -= page.length;
+      limit *= 2;
+    }
+    return { messages, before };
   }
+
+  private async counted(threadId: string, { messages, before }: ThreadTail): Promise<ThreadTail & { before: number }> {
+    if (before !== null) return { messages, before };
+    const [first] = messages;
+    return { messages, before: first ? await this.messages.countBefore(threadId, first.id) : 0 };
+  }
+}
+
+function readingOf({ agent, userMessage, decisions }: TurnContext): Reading {
+  const newest = userMessage?.attachments ?? [];
+  const whole = budgetOf(findModel(agent.provider.type, agent.provider.model));
+  const budget = Math.max(0, whole - sum(newest.map(charactersOf)));
+  const room = roomBeside(newest, budget);
+  const goesOn = decisions !== null;
+  return {
+    goesOn,
+    budget,
+    entriesOf: (messages) => withChosenAttachments(toModelMessages(messages, goesOn ? 'open' : 'closed'), room),
+  };
+}
+
+/** Where the newest `exchanges` begin; those that a hook has blocked are none. */
+function startOf(messages: readonly Message[], exchanges: number): number {
+  const blocked = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
+  const questions = messages.flatMap((message, index) => (isQuestion(message) && !blocked.has(message.runId) ? [index] : []));
+  return exchanges === 0 ? messages.length : (questions[questions.length - exchanges] ?? 0);
+}
+
+/** Without what the next turn has no use for either: it looks one exchange beyond those that fit. */
+function shortened({ messages, before }: ThreadTail, kept: number): ThreadTail {
+  const start = startOf(messages, kept + 1);
+  return { messages: messages.slice(start), before: before === null ? null : before + start };
 }
 
 function isQuestion({ role }: Message): boolean {

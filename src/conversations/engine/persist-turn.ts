@@ -9,8 +9,9 @@ import { errorOf, type FailureFacts, type Run, type RunError, type TurnOutcome }
 import { titleOf } from '../domain/thread.js';
 import { TurnAborted } from '../domain/turn-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
-import type { FinishedTurn, TurnObserver } from '../ports/index.js';
+import type { FinishedTurn, TurnContext, TurnObserver } from '../ports/index.js';
 import { TURN_OBSERVERS } from './participants.js';
+import { RecentMessages, type ThreadTail } from './recent-messages.js';
 import { RunOwner } from './run-owner.js';
 import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from './tunables.js';
 import type { Turn } from './turn.js';
@@ -31,6 +32,7 @@ export class PersistTurn {
   constructor(
     private readonly database: Database,
     private readonly runs: RunRepository,
+    private readonly recent: RecentMessages,
     private readonly owner: RunOwner,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -40,7 +42,11 @@ export class PersistTurn {
   async run(turn: Turn, outcome: TurnOutcome): Promise<EndedRun> {
     const finished = this.finishedTurn(turn, outcome);
     try {
-      if (await this.storeNow(finished, factsOf(outcome))) return ended(finished, outcome);
+      const revision = await this.storeNow(finished, factsOf(outcome));
+      if (revision !== null) {
+        if (turn.tail) this.recent.keep(finished.run.threadId, revision, extended(turn.tail, turn.context, finished));
+        return ended(finished, outcome);
+      }
       // Deleted with its thread or agent: nothing is left to store, and nothing that could say otherwise.
       if (wasDeleted(turn)) return ended(finished, outcome);
       this.logger.warn({ runId: finished.run.id }, 'The run was ended by another process');
@@ -51,8 +57,8 @@ export class PersistTurn {
     return ended(asInternal(finished), outcome);
   }
 
-  /** @returns false when the run is no longer this process's to end */
-  private store(finished: FinishedTurn, facts?: FailureFacts): Promise<boolean> {
+  /** @returns null when the run is no longer this process's to end */
+  private store(finished: FinishedTurn, facts?: FailureFacts): Promise<number | null> {
     const { run, message, userMessage } = finished;
     const answered = run.status === 'completed' || run.status === 'requires_action';
     const title = answered && userMessage ? titleOf(userMessage.text) : null;
@@ -64,7 +70,7 @@ export class PersistTurn {
    * A moment without a free connection is no reason to call a completed run failed; a database that is
    * down is told soon all the same.
    */
-  private async storeNow(finished: FinishedTurn, facts?: FailureFacts): Promise<boolean> {
+  private async storeNow(finished: FinishedTurn, facts?: FailureFacts): Promise<number | null> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.store(finished, facts);
@@ -127,6 +133,19 @@ function messageOf(turn: Turn, outcome: TurnOutcome): Message | null {
   const isWhole = outcome.status === 'completed' || outcome.status === 'requires_action';
   const status: MessageStatus = isWhole ? 'completed' : 'incomplete';
   return turn.message(status, outcome);
+}
+
+/** The thread as the turn leaves it. */
+function extended({ messages, before }: ThreadTail, context: TurnContext, { message }: FinishedTurn): ThreadTail {
+  return { messages: [...messages, ...questionOf(context), ...(message === null ? [] : [message])], before };
+}
+
+function questionOf({ threadId, runId, userMessage, startedAt: createdAt }: TurnContext): Message[] {
+  if (userMessage === null) return [];
+  const { id, text: content, attachments = [] } = userMessage;
+  const attached = attachments.length === 0 ? {} : { attachments };
+  const empty = { blocked: false, reaction: null, toolCalls: [], transcript: [] };
+  return [{ id, threadId, runId, role: 'user', content, status: 'completed', createdAt, ...attached, ...empty }];
 }
 
 function usageOf(turn: Turn): Run['usage'] {

@@ -28,7 +28,7 @@ export class PrepareTurn {
     const { agent, organizationId, signal } = context;
     const [history, prompts, tools, verdict, apiKey, route] = await untilAborted(
       Promise.all([
-        this.loadHistory.run(context),
+        this.loadHistory.run(turn),
         Promise.all(this.promptSources.map((source) => source.parts(context))),
         Promise.all(this.toolSources.map((source) => source.offer(context))),
         // What goes on is no new prompt.
@@ -38,6 +38,7 @@ export class PrepareTurn {
       ]),
       signal,
     );
+    turn.tail = history.tail;
     if (verdict.decision === 'block') return block(turn, verdict.reason);
     turn.history = history.exchanges;
     turn.omittedMessages = history.omittedMessages;

@@ -3,7 +3,7 @@ import { AttachmentFetcher } from '../../files/index.js';
 import type { ModelAttachment, ModelMessage } from '../../models/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { emptyNote, goneNote, type MessageAttachment } from '../domain/attachment.js';
-import { type HistoryEntry, withNotes } from '../domain/message.js';
+import { type HistoryEntry, type UserEntry, withNotes } from '../domain/message.js';
 import { toModelAttachment } from './model-attachments.js';
 
 /**
@@ -18,15 +18,20 @@ export class RecallAttachments {
   ) {}
 
   /** @param exchanges with no more attachments than a request may have */
-  run(organizationId: string, exchanges: readonly (readonly HistoryEntry[])[]): Promise<ModelMessage[][]> {
-    return Promise.all(exchanges.map((entries) => Promise.all(entries.map((entry) => this.recall(organizationId, entry)))));
+  run(organizationId: string, exchanges: readonly (readonly HistoryEntry[])[]): Promise<(readonly ModelMessage[])[]> {
+    return Promise.all(exchanges.map((entries) => this.recallExchange(organizationId, entries)));
+  }
+
+  private async recallExchange(organizationId: string, entries: readonly HistoryEntry[]): Promise<readonly ModelMessage[]> {
+    // As most are, and a long conversation has many.
+    if (!entries.some(hasFiles)) return entries;
+    return Promise.all(entries.map((entry) => this.recall(organizationId, entry)));
   }
 
   private async recall(organizationId: string, entry: HistoryEntry): Promise<ModelMessage> {
-    if (entry.role !== 'user') return entry;
-    const { text, attached = [] } = entry;
-    const read = await Promise.all(attached.map((file) => this.read(organizationId, file)));
-    return withFiles(text, read);
+    if (!hasFiles(entry)) return entry;
+    const read = await Promise.all(entry.attached.map((file) => this.read(organizationId, file)));
+    return withFiles(entry.text, read);
   }
 
   private async read(organizationId: string, file: MessageAttachment): Promise<ModelAttachment | string> {
@@ -39,6 +44,10 @@ export class RecallAttachments {
       return goneNote(file);
     }
   }
+}
+
+function hasFiles(entry: HistoryEntry): entry is Required<UserEntry> {
+  return entry.role === 'user' && entry.attached !== undefined;
 }
 
 /** A user's entry with its files, and the notes that stand for some of them. */

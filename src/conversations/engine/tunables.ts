@@ -4,8 +4,14 @@ export const MAX_TOOL_ROUNDS = 25;
 /** Refused rounds after which a model that keeps calling tools is taken at its word so far. */
 export const MAX_REFUSED_ROUNDS = 3;
 
-/** Messages read at a time until the model's context is full or the thread's beginning is reached. */
+/**
+ * Messages read at first, and then twice as many each time, until the model's context is full or the thread's
+ * beginning is reached.
+ */
 export const HISTORY_PAGE = 200;
+
+/** Text of threads that is kept in memory between their turns, the least recently used thread going first. */
+export const RECENT_CHARACTERS = 16_000_000;
 
 /**
  * Characters of earlier conversation that are given to a model of each family: about three quarters of its

@@ -30,8 +30,8 @@ export class TurnEngine {
     private readonly logger: Logger,
   ) {}
 
-  async *run(context: TurnContext): AsyncGenerator<RunEvent, EndedRun> {
-    const turn = new Turn(context, () => this.clock.now(), newId);
+  async *run(context: TurnContext, revision: number | null): AsyncGenerator<RunEvent, EndedRun> {
+    const turn = new Turn(context, revision, () => this.clock.now(), newId);
     yield runStarted(context.threadId, context.runId);
     const outcome = yield* this.advance(turn);
     if (outcome.status === 'completed' && outcome.blocked) yield* this.showBlock(turn);

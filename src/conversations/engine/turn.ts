@@ -12,6 +12,7 @@ import {
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { TurnOutcome } from '../domain/run.js';
 import type { OfferedTool, TurnContext, TurnStep } from '../ports/index.js';
+import type { ThreadTail } from './recent-messages.js';
 import {
   reasoningContent,
   reasoningEnd,
@@ -45,6 +46,8 @@ export class Turn {
   /** The way to the provider; undefined for the direct one. */
   route: ModelRoute | undefined;
   history: readonly (readonly ModelMessage[])[] = [];
+  /** The thread as it was before the turn; null until it has been read. */
+  tail: ThreadTail | null = null;
   /** Earlier messages that the model is not given because they do not fit. */
   omittedMessages = 0;
   tools = new Map<string, OfferedTool>();
@@ -69,6 +72,8 @@ export class Turn {
 
   constructor(
     readonly context: TurnContext,
+    /** Of the thread when the turn began; null where it is not known. */
+    readonly revision: number | null,
     private readonly now: () => Date,
     private readonly nextId: () => string,
   ) {}

@@ -102,4 +102,9 @@ const attachments = migration('2026112109_conversations_attachments', [
      where attachments <> '[]'::jsonb`,
 ]);
 
-export const conversationsSchema: ContextSchema = { entities: [], migrations: [init, approvals, attachments] };
+/** Counted up by whatever adds to the thread's messages or changes what a model reads of them. */
+const revision = migration('2026112110_conversations_thread_revision', [
+  'alter table threads add column revision bigint not null default 0',
+]);
+
+export const conversationsSchema: ContextSchema = { entities: [], migrations: [init, approvals, attachments, revision] };

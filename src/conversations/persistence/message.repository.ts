@@ -22,6 +22,9 @@ export interface MessageRow {
 export const MESSAGE_COLUMNS =
   'id, thread_id, run_id, role, content, status, blocked, attachments, reaction, tool_calls, transcript, created_at';
 
+/** Above all that there are: compared by a plain `<`, which the index can begin at. */
+const NO_SEQ = '9223372036854775807';
+
 @Injectable()
 export class MessageRepository {
   constructor(private readonly database: Database) {}
@@ -35,7 +38,7 @@ export class MessageRepository {
     const rows = await this.database.query<MessageRow>(
       `select ${MESSAGE_COLUMNS} from messages
        where thread_id = $2 and organization_id = $1
-         and ($3::uuid is null or seq < (select seq from messages where id = $3::uuid))
+         and seq < coalesce((select seq from messages where id = $3::uuid), ${NO_SEQ})
        order by seq desc limit $4`,
       [organizationId, threadId, before, limit],
     );

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   Database,
   isUniqueViolation,
-  numberedAfter,
   type SqlExecutor,
   type Statement,
   storableJson,
@@ -17,9 +16,9 @@ import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
-import { ANSWER_CALLS, answeredCalls } from './answer-calls.sql.js';
-import { claimCte } from './idempotency.sql.js';
+import { answeredCalls } from './answer-calls.sql.js';
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
+import { FinishStatement, START_SQL, TAKE_ORPHAN_SQL, upsertMessage } from './run.sql.js';
 
 export interface NewRun {
   readonly id: string;
@@ -57,8 +56,9 @@ export interface EndNotes {
   readonly records?: readonly Statement[];
 }
 
+/** `revision`: of the thread before the run, null where its messages were changed by the start itself. */
 export type StartResult =
-  | { readonly started: true; readonly channel: Channel; readonly isFirstTurn: boolean }
+  | { readonly started: true; readonly channel: Channel; readonly isFirstTurn: boolean; readonly revision: number | null }
   /** `answered`: what the run was to go on with is no longer open. */
   | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' };
 
@@ -76,6 +76,8 @@ export interface OrphanedRun {
 interface StartedRow {
   channel: Channel;
   is_first: boolean;
+  answers: boolean;
+  revision: number;
   started: boolean;
   open: boolean;
 }
@@ -99,6 +101,8 @@ interface OrphanRow {
 
 @Injectable()
 export class RunRepository {
+  private readonly finishStatement = new FinishStatement();
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -131,7 +135,9 @@ export class RunRepository {
       ]);
       const row = rows[0];
       if (!row) return { started: false, because: 'thread_absent' };
-      if (row.started) return { started: true, channel: row.channel, isFirstTurn: row.is_first };
+      if (row.started) {
+        return { started: true, channel: row.channel, isFirstTurn: row.is_first, revision: revisionBefore(row) };
+      }
       return { started: false, because: row.open ? 'repeated' : 'answered' };
     } catch (error) {
       if (isUniqueViolation(error, 'runs_one_running_a_thread')) return { started: false, because: 'thread_busy' };
@@ -155,7 +161,8 @@ export class RunRepository {
 
   /**
    * Stores the end of a run, if it is still this owner's to end.
-   * @returns false when another process has ended it meanwhile; nothing is stored then
+   * @returns the thread's revision from now on; null when another process has ended the run meanwhile, and then
+   * nothing is stored
    */
   async finish(
     executor: SqlExecutor,
@@ -163,7 +170,7 @@ export class RunRepository {
     ownerId: string,
     message: Message | null,
     { title = null, facts, records = [] }: EndNotes = {},
-  ): Promise<boolean> {
+  ): Promise<number | null> {
     const own = [
       run.organizationId,
       run.id,
@@ -180,11 +187,11 @@ export class RunRepository {
       run.stopReason ?? null,
       storableJson(run.approvals),
     ];
-    const rows = await executor.query(finishSql(records, own.length), [
+    const rows = await executor.query<{ revision: number }>(this.finishStatement.sqlWith(records, own.length), [
       ...own,
       ...records.flatMap(({ parameters }) => parameters),
     ]);
-    return rows.length > 0;
+    return rows[0]?.revision ?? null;
   }
 
   async startHeartbeat(ownerId: string): Promise<void> {
@@ -250,82 +257,10 @@ export class RunRepository {
 /** The owner of runs that are being ended for a dead process. */
 const ORPHANAGE = '00000000-0000-0000-0000-000000000000';
 
-/** The thread's lock waits for a deletion under way, which otherwise would break the insert instead of being seen. */
-const START_SQL = `
-  with thread as (
-    select id, agent_id, channel, last_message_at is null as is_first, awaiting_run_id
-    from threads where organization_id = $2 and id = $3 for key share
-  ), open_thread as (
-    select id, agent_id, awaiting_run_id from thread where $16::uuid is null or awaiting_run_id = $16::uuid
-  ), ${claimCte({ organization: '$2', operation: '$13', key: '$14', fingerprint: '$15', resource: '$1', at: '$7', source: 'open_thread' })},
-  run as (
-    insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, user_context, created_at,
-                      provider, model, use_own_api_key, decisions, answers_run_id)
-    select $1::uuid, $2::uuid, open_thread.id, open_thread.agent_id, $4::uuid, $5::uuid, 'running', $6::jsonb,
-           $7::timestamptz, $10, $11, $12::boolean, $17::jsonb, open_thread.awaiting_run_id
-    from open_thread where $14::text is null or exists (select 1 from claim)
-    returning id, thread_id, answers_run_id
-  ), ${ANSWER_CALLS}, message as (
-    insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at, attachments)
-    select $8::uuid, $2::uuid, run.thread_id, run.id, 'user', $9, 'completed', $7::timestamptz, $20::jsonb from run
-    where $8::uuid is not null
-  ), touched as (
-    update threads set updated_at = $7::timestamptz, last_message_at = $7::timestamptz, awaiting_run_id = null
-    from run where threads.id = run.thread_id
-  )
-  select thread.channel, thread.is_first, exists (select 1 from run) as started,
-         exists (select 1 from open_thread) as open from thread`;
-
-/** Inserts or completes the assistant message of the runs in `source`; its parameters are $5 to $13. */
-const upsertMessage = (condition: string, source: string): string => `
-  message as (
-    insert into messages
-      (id, organization_id, thread_id, run_id, role, content, status, blocked, tool_calls, transcript, created_at)
-    select $5::uuid, $1::uuid, $6::uuid, $7::uuid, 'assistant', $8, $9, $10::boolean, $11::jsonb, $12::jsonb,
-           $13::timestamptz
-    from ${source} where ${condition}::boolean
-    on conflict (id) do update set
-      content = excluded.content, status = excluded.status, blocked = excluded.blocked,
-      tool_calls = excluded.tool_calls, transcript = excluded.transcript
-  )`;
-
-const FINISH_SQL = `
-  with ended_run as (
-    update runs set status = $14, error = $15::jsonb, completed_at = $16::timestamptz,
-                    input_tokens = $17::bigint, output_tokens = $18::bigint, credits = $19::double precision,
-                    stop_reason = $21, approvals = $22::jsonb
-    where organization_id = $1 and id = $2 and owner_id = $3 and status = 'running'
-    returning id, thread_id
-  ), ${upsertMessage('$4', 'ended_run')}, touched as (
-    update threads set updated_at = $16::timestamptz, last_message_at = $16::timestamptz,
-                       title = coalesce(threads.title, $20),
-                       awaiting_run_id = case when $14 = 'requires_action' then ended_run.id end
-    from ended_run where threads.id = ended_run.thread_id
-  )`;
-
-/** The end of a run, and with it what the observers keep. */
-function finishSql(records: readonly Statement[], parameters: number): string {
-  let count = parameters;
-  const kept = records.map(({ sql, parameters: own }, index) => {
-    const part = `, record_${index} as (${numberedAfter(sql, count)})`;
-    count += own.length;
-    return part;
-  });
-  return `${FINISH_SQL}${kept.join('')} select id from ended_run`;
+/** What waited for an answer reads otherwise from now on. */
+function revisionBefore({ answers, revision }: StartedRow): number | null {
+  return answers ? null : revision - 1;
 }
-
-const TAKE_ORPHAN_SQL = `
-  select runs.id, runs.organization_id, runs.thread_id, runs.agent_id, runs.message_id, runs.user_context,
-         runs.created_at, runs.provider, runs.model, runs.use_own_api_key, runs.decisions, threads.channel, asked.id as user_message_id, asked.content as user_text
-  from runs
-  join threads on threads.id = runs.thread_id
-  left join messages asked on asked.run_id = runs.id and asked.role = 'user'
-    and asked.thread_id = runs.thread_id
-  where runs.status = 'running' and not exists (
-    select 1 from run_owners
-    where run_owners.id = runs.owner_id and run_owners.heartbeat_at > now() - make_interval(secs => $1::int)
-  )
-  limit 1 for update of runs skip locked`;
 
 function messageParameters(message: Message): unknown[] {
   return [
