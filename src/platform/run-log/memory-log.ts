@@ -3,7 +3,9 @@ import type { RunLogEntry, RunLogWriter } from './run-log.js';
 /** The log of one run in this process's memory. */
 export class MemoryLog implements RunLogWriter {
   bytes = 0;
-  private readonly entries: RunLogEntry[] = [];
+  private entries: RunLogEntry[] = [];
+  /** The entries, once nothing is added to them any more. */
+  private packed: Packed | undefined;
   private readonly waiting = new Set<() => void>();
   private state: 'open' | 'ended' | 'sealed' = 'open';
   private failure: Error | undefined;
@@ -12,7 +14,7 @@ export class MemoryLog implements RunLogWriter {
 
   /** How many entries there are, which is the number of the last one. */
   get length(): number {
-    return this.entries.length;
+    return this.packed?.length ?? this.entries.length;
   }
 
   get ended(): boolean {
@@ -23,7 +25,7 @@ export class MemoryLog implements RunLogWriter {
   append(tag: string, data: string): RunLogEntry | null {
     if (this.state === 'sealed') return null;
     if (this.state === 'ended') throw new Error('The log of this run has ended');
-    const entry = { number: this.entries.length + 1, tag, data };
+    const entry = { number: this.length + 1, tag, data };
     this.entries.push(entry);
     this.bytes += data.length;
     this.wake();
@@ -51,8 +53,8 @@ export class MemoryLog implements RunLogWriter {
   async *read(after: number, signal: AbortSignal): AsyncGenerator<readonly RunLogEntry[]> {
     let cursor = after;
     while (!signal.aborted) {
-      if (cursor < this.entries.length) {
-        const batch = this.entries.slice(cursor);
+      if (cursor < this.length) {
+        const batch = (this.packed ? unpack(this.packed) : this.entries).slice(cursor);
         cursor += batch.length;
         yield batch;
       } else if (this.ended) {
@@ -70,6 +72,11 @@ export class MemoryLog implements RunLogWriter {
     this.state = state;
     this.wake();
     this.onEnd();
+    // After those who wait for the end have read it, which is soon and nearly always the last reading.
+    setImmediate(() => {
+      this.packed = pack(this.entries);
+      this.entries = [];
+    });
   }
 
   private change(signal: AbortSignal): Promise<void> {
@@ -87,4 +94,19 @@ export class MemoryLog implements RunLogWriter {
   private wake(): void {
     if (this.waiting.size > 0) for (const wake of [...this.waiting]) wake();
   }
+}
+
+/** A whole log outside of the heap, where the garbage collector does not move and mark thousands of entries for minutes. */
+interface Packed {
+  readonly length: number;
+  readonly json: Buffer;
+}
+
+function pack(entries: readonly RunLogEntry[]): Packed {
+  return { length: entries.length, json: Buffer.from(JSON.stringify(entries.map(({ tag, data }) => [tag, data]))) };
+}
+
+function unpack({ json }: Packed): RunLogEntry[] {
+  const entries = JSON.parse(json.toString()) as [tag: string, data: string][];
+  return entries.map(([tag, data], index) => ({ number: index + 1, tag, data }));
 }
