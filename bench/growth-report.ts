@@ -9,7 +9,23 @@ const COSTS: Readonly<Record<CostKind, string>> = {
 };
 
 export function growthText(lines: readonly GrowthFigures[], spread: (of: Spread) => string): string {
-  return [costTable(lines), multiplesTable(lines, spread), ...leftOut(lines)].join('\n\n');
+  return [costTable(lines), multiplesTable(lines, spread), firstTable(lines), ...leftOut(lines)].join('\n\n');
+}
+
+/** The same at each concurrency, so that of the first is enough. */
+function firstTable(lines: readonly GrowthFigures[]): string {
+  const [{ concurrency } = { concurrency: 0 }] = lines;
+  return table(
+    ['First turn on a thread of', 'p50 ms at 16 at a time', 'CPU ms', "PostgreSQL's"],
+    lines
+      .filter((line) => line.concurrency === concurrency)
+      .map(({ messages, first }) => [
+        messages,
+        first.p50Ms.toFixed(1),
+        first.processorMsPerTurn.toFixed(2),
+        first.databaseMsPerTurn?.toFixed(2) ?? '-',
+      ]),
+  );
 }
 
 function costTable(lines: readonly GrowthFigures[]): string {

@@ -27,6 +27,8 @@ export interface GrowthFigures {
   readonly databaseMsPerTurn: number | null;
   /** The same request sent straight to the upstream by the provider's official client. */
   readonly input: { readonly p50Ms: number; readonly processorMsPerTurn: number };
+  /** A turn on a thread that the process has not talked on since its start. */
+  readonly first: { readonly p50Ms: number; readonly processorMsPerTurn: number; readonly databaseMsPerTurn: number | null };
   /** By the smallest threads of the same round. */
   readonly growth: Readonly<Record<CostKind, { readonly raw: Spread; readonly input: Spread; readonly net: Spread } | null>>;
 }
@@ -54,7 +56,14 @@ export async function measureGrowth(
 ): Promise<GrowthFigures[]> {
   const figures: GrowthFigures[] = [];
   say('warming up');
-  for (const { messages } of sizes) await measureOnce(places, messages, { ...limits, concurrency: 16, seconds: warmUpSeconds });
+  const [{ messages: few, threads: many } = { messages: 0, threads: 0 }] = sizes;
+  await measureOnce(places, few, { concurrency: 16, seconds: warmUpSeconds, maxTurns: many / 2 });
+  say('first turns');
+  const firsts = new Map<number, Round>();
+  for (const { messages, threads } of sizes) {
+    const limits = { concurrency: 16, seconds: FIRST_TURNS_SECONDS, maxTurns: messages === few ? threads / 2 : threads };
+    firsts.set(messages, (await measureService(places, messages, limits)).service);
+  }
   for (const concurrency of concurrencies) {
     const measured = new Map<number, GrowthRound[]>(sizes.map(({ messages }) => [messages, []]));
     say(`${concurrency} at a time`);
@@ -62,17 +71,33 @@ export async function measureGrowth(
       for (const [messages, of] of measured) of.push(await measureOnce(places, messages, { ...limits, concurrency }));
     }
     const [smallest = []] = measured.values();
-    for (const [messages, of] of measured) figures.push(figuresOf(messages, concurrency, of, smallest));
+    for (const [messages, of] of measured) {
+      figures.push({ ...figuresOf(messages, concurrency, of, smallest), first: firstOf(firsts.get(messages)) });
+    }
   }
   return figures;
 }
 
+/** Enough for one turn on every thread. */
+const FIRST_TURNS_SECONDS = 60;
+
 type Limits = Pick<SdkOrder, 'concurrency' | 'seconds' | 'maxTurns'>;
 
 async function measureOnce(places: GrowthPlaces, messages: number, limits: Limits): Promise<GrowthRound> {
+  const measured = await measureService(places, messages, limits);
+  const { sdk } = places;
+  // However often it is sent, no thread grows by it; the more, the better its small cost is known.
+  const send = { kind: 'send', messages: measured.said, ...limits, maxTurns: Infinity } as const;
+  const input = await measureRound({ pid: sdk.pid, database: undefined }, async () => (await sdk.order(send, 'sent')).result);
+  return { ...measured, input };
+}
+
+type Measured = Omit<GrowthRound, 'input'> & { readonly said: SaidMessage[] };
+
+async function measureService(places: GrowthPlaces, messages: number, limits: Limits): Promise<Measured> {
   const place = places.service.get(messages);
   if (!place) throw new Error(`No threads of ${messages} messages`);
-  const { load, sdk, upstreamOrigin } = places;
+  const { load, upstreamOrigin } = places;
   const before = await receivedBy(upstreamOrigin);
   const service = await measureRound(place, () =>
     load.slice({ target: place.name, form: 'waiting', script: INSTANT, ...limits }),
@@ -87,10 +112,7 @@ async function measureOnce(places: GrowthPlaces, messages: number, limits: Limit
   if (said.length < Math.min(messages, 2000) + 1) {
     throw new Error(`The upstream was sent ${said.length} messages of a thread of ${messages}`);
   }
-  // However often it is sent, no thread grows by it; the more, the better its small cost is known.
-  const send = { kind: 'send', messages: said, ...limits, maxTurns: Infinity } as const;
-  const input = await measureRound({ pid: sdk.pid, database: undefined }, async () => (await sdk.order(send, 'sent')).result);
-  return { service, input, sentMessages: said.length, bytes: after.bytes - before.bytes };
+  return { service, said, sentMessages: said.length, bytes: after.bytes - before.bytes };
 }
 
 interface Received {
@@ -119,7 +141,7 @@ function figuresOf(
   concurrency: number,
   rounds: readonly GrowthRound[],
   smallest: readonly GrowthRound[],
-): GrowthFigures {
+): Omit<GrowthFigures, 'first'> {
   const service = rounds.map((round) => round.service);
   const turns = sum(service.map(({ latencies }) => latencies.length));
   const input = rounds.map((round) => round.input);
@@ -139,6 +161,11 @@ function figuresOf(
       withDatabase: growthOf('withDatabase', rounds, smallest),
     },
   };
+}
+
+function firstOf(round: Round | undefined): GrowthFigures['first'] {
+  const rounds = round ? [round] : [];
+  return { p50Ms: p50Of(rounds), processorMsPerTurn: processorMsOf(rounds), databaseMsPerTurn: databaseMsPerTurn(rounds) };
 }
 
 function p50Of(rounds: readonly Round[]): number {

@@ -84,10 +84,10 @@ const SLOW_EMBEDDED = { writes: 20, everyMs: 800 };
 
 const GROWTH: Growth = {
   sizes: [
-    { messages: 10, threads: 800 },
-    { messages: 100, threads: 240 },
-    { messages: 1_000, threads: 60 },
-    { messages: 10_000, threads: 24 },
+    { messages: 10, threads: 600 },
+    { messages: 100, threads: 160 },
+    { messages: 1_000, threads: 20 },
+    { messages: 10_000, threads: 16 },
   ],
   concurrencies: [1, 16],
   rounds: 3,

@@ -74,12 +74,6 @@ type Call = AssistantEntry['toolCalls'][number];
 /** An entry of the conversation as it is stored. */
 export type HistoryEntry = Answered | UserEntry;
 
-/** An entry, with what became of the calls of its message. */
-interface Said<Asked> {
-  readonly entry: Answered | Asked;
-  readonly records: readonly ToolCallRecord[];
-}
-
 /** The text of an entry, and after it what stands for files that do not come along. */
 export function withNotes(text: string, notes: readonly string[]): string {
   return [text, ...notes].filter((part) => part !== '').join('\n\n');
@@ -92,63 +86,85 @@ export function withNotes(text: string, notes: readonly string[]): string {
  */
 export function toModelMessages(messages: readonly Message[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
   const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
-  const shown = messages.filter(({ runId }) => runId === null || !blockedRuns.has(runId));
-  const said = shown.flatMap((message) => entriesOf(message).map((entry) => ({ entry, records: message.toolCalls })));
-  const entries = withResults(said, substitute, end === 'open');
+  const conversation = new Pairing<UserEntry>(substitute);
+  for (const message of messages) {
+    if (message.runId === null || !blockedRuns.has(message.runId)) addEntries(conversation, message);
+  }
+  const entries = end === 'open' ? conversation.open() : conversation.closed();
   const keptFrom = end === 'open' ? entries.findLastIndex(({ role }) => role === 'user') : entries.length;
   return entries.map((entry, index) => (index < keptFrom ? withoutState(entry) : entry));
 }
 
 /** Results follow their answer in the order of its calls: some providers pair them by their place. */
 export function inCallOrder(entries: readonly ModelMessage[]): ModelMessage[] {
-  return withResults(entries.map((entry) => ({ entry, records: [] })), () => null, true);
+  const conversation = new Pairing<Extract<ModelMessage, { role: 'user' }>>(() => null);
+  for (const entry of entries) conversation.add(entry, []);
+  return conversation.open();
 }
 
 export function withoutState<Asked extends { readonly role: 'user' }>(entry: Answered | Asked): Answered | Asked {
-  return entry.role === 'assistant' ? { role: entry.role, text: entry.text, toolCalls: entry.toolCalls } : entry;
+  if (entry.role !== 'assistant' || entry.state === undefined) return entry;
+  return { role: entry.role, text: entry.text, toolCalls: entry.toolCalls };
 }
 
-function entriesOf(message: Message): readonly HistoryEntry[] {
-  const { role, content, transcript } = message;
-  if (role === 'user') return [userEntry(message)];
-  if (transcript.length > 0) return transcript;
-  return content === '' ? [] : [{ role, text: content, toolCalls: [] }];
+const NO_CALLS: readonly Call[] = [];
+
+function addEntries(conversation: Pairing<UserEntry>, message: Message): void {
+  const { role, content, transcript, toolCalls } = message;
+  if (role === 'user') conversation.add(userEntry(message), toolCalls);
+  else if (transcript.length > 0) for (const entry of transcript) conversation.add(entry, toolCalls);
+  else if (content !== '') conversation.add({ role, text: content, toolCalls: NO_CALLS }, toolCalls);
 }
 
 function userEntry({ content: text, attachments: attached }: Message): UserEntry {
-  return { role: 'user', text, ...(attached ? { attached } : {}) };
+  return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
+
+type Substitute = (call: Call, records: readonly ToolCallRecord[]) => ResultEntry | null;
 
 /**
  * Providers refuse a call without a result, and a result without its call. Both may stand in two messages:
  * the call in that of the run which asked for approval, the result in that of the run which went on.
  */
-function withResults<Asked extends { readonly role: 'user' }>(
-  said: readonly Said<Asked>[],
-  missing: (call: Call, records: readonly ToolCallRecord[]) => ResultEntry | null,
-  openEnd: boolean,
-): (Answered | Asked)[] {
-  const entries: (Answered | Asked)[] = [];
-  let last: { readonly calls: readonly Call[]; readonly records: readonly ToolCallRecord[] } = { calls: [], records: [] };
-  let results = new Map<string, ResultEntry>();
-  const close = (isEnd: boolean): void => {
-    for (const call of last.calls) {
-      const result = results.get(call.id) ?? (isEnd && openEnd ? null : missing(call, last.records));
-      if (result) entries.push(result);
-    }
-    results = new Map();
-  };
-  for (const { entry, records } of said) {
+class Pairing<Asked extends { readonly role: 'user' }> {
+  private readonly entries: (Answered | Asked)[] = [];
+  /** Those of the last answer, with what became of the calls of its message. */
+  private calls: readonly Call[] = NO_CALLS;
+  private records: readonly ToolCallRecord[] = [];
+  private readonly results = new Map<string, ResultEntry>();
+
+  /** @param missing the result of a call that has none */
+  constructor(private readonly missing: Substitute) {}
+
+  add(entry: Answered | Asked, records: readonly ToolCallRecord[]): void {
     if (entry.role === 'tool') {
-      results.set(entry.toolCallId, entry);
-      continue;
+      this.results.set(entry.toolCallId, entry);
+      return;
     }
-    close(false);
-    entries.push(entry);
-    last = { calls: entry.role === 'assistant' ? entry.toolCalls : [], records };
+    this.answer(this.missing);
+    this.entries.push(entry);
+    this.calls = entry.role === 'assistant' ? entry.toolCalls : NO_CALLS;
+    this.records = records;
   }
-  close(true);
-  return entries;
+
+  closed(): (Answered | Asked)[] {
+    this.answer(this.missing);
+    return this.entries;
+  }
+
+  /** The last answer's calls may still get their results. */
+  open(): (Answered | Asked)[] {
+    this.answer(() => null);
+    return this.entries;
+  }
+
+  private answer(missing: Substitute): void {
+    for (const call of this.calls) {
+      const result = this.results.get(call.id) ?? missing(call, this.records);
+      if (result) this.entries.push(result);
+    }
+    if (this.results.size > 0) this.results.clear();
+  }
 }
 
 /** For a call that nobody made, or of which nobody knows what came. */

@@ -16,25 +16,25 @@ export function exchangesOf(messages: readonly HistoryEntry[]): Exchange[] {
 
 /** The newest exchanges that fit into so many characters; the oldest go first. */
 export function newestThatFit(exchanges: readonly Exchange[], characters: number): Exchange[] {
-  const kept: Exchange[] = [];
   let left = characters;
-  for (const exchange of [...exchanges].reverse()) {
+  const tooMuch = exchanges.findLastIndex((exchange) => {
     left -= sizeOf(exchange);
-    if (left < 0) break;
-    kept.unshift(exchange);
-  }
-  return kept;
+    return left < 0;
+  });
+  return exchanges.slice(tooMuch + 1);
 }
 
 /** Characters that a model reads of it, roughly: names and marks of the protocol are not counted. */
 export function sizeOf(messages: readonly HistoryEntry[]): number {
-  return sum(messages.map(charactersOf));
+  let characters = 0;
+  for (const message of messages) characters += charactersOf(message);
+  return characters;
 }
 
 function charactersOf(message: HistoryEntry): number {
   switch (message.role) {
     case 'user':
-      return message.text.length + sum((message.attached ?? []).map(charactersOfFile));
+      return message.text.length + (message.attached ? sum(message.attached.map(charactersOfFile)) : 0);
     case 'assistant':
       return message.text.length + (message.toolCalls.length === 0 ? 0 : JSON.stringify(message.toolCalls).length);
     case 'tool':

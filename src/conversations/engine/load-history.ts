@@ -6,7 +6,7 @@ import type { TurnContext } from '../ports/index.js';
 import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
 import { exchangesOf, newestThatFit, sizeOf } from './fit-history.js';
 import { RecallAttachments } from './recall-attachments.js';
-import { RecentMessages, type ThreadTail } from './recent-messages.js';
+import { bytesOf, RecentMessages, type ThreadTail } from './recent-messages.js';
 import { HISTORY_CHARACTERS, HISTORY_PAGE } from './tunables.js';
 import type { Turn } from './turn.js';
 
@@ -21,8 +21,8 @@ export interface LoadedHistory {
   readonly tail: ThreadTail;
 }
 
-const NOTHING_BEFORE: ThreadTail = { messages: [], before: 0 };
-const NOT_READ: ThreadTail = { messages: [], before: null };
+const NOTHING_BEFORE: ThreadTail = { messages: [], before: 0, bytes: 0 };
+const NOT_READ: ThreadTail = { messages: [], before: null, bytes: 0 };
 
 /** How the messages of a thread become what a model reads in this turn, and how much of it there is room for. */
 interface Reading {
@@ -71,22 +71,24 @@ export class LoadHistory {
     known: ThreadTail,
     { goesOn, budget, entriesOf }: Reading,
   ): Promise<ThreadTail> {
-    let { messages, before } = known;
+    let { messages, before, bytes } = known;
     let limit = HISTORY_PAGE;
     while (before !== 0 && (sizeOf(entriesOf(messages)) <= budget || (goesOn && !messages.some(isQuestion)))) {
       const page = await this.messages.page(organizationId, threadId, { before: messages[0]?.id ?? null, limit });
-      messages = [...page.filter((message) => message.runId !== runId), ...messages];
+      const earlier = page.filter((message) => message.runId !== runId);
+      messages = [...earlier, ...messages];
+      bytes += bytesOf(earlier);
       if (page.length < limit) before = 0;
       else if (before !== null) before -= page.length;
       limit *= 2;
     }
-    return { messages, before };
+    return { messages, before, bytes };
   }
 
-  private async counted(threadId: string, { messages, before }: ThreadTail): Promise<ThreadTail & { before: number }> {
-    if (before !== null) return { messages, before };
-    const [first] = messages;
-    return { messages, before: first ? await this.messages.countBefore(threadId, first.id) : 0 };
+  private async counted(threadId: string, tail: ThreadTail): Promise<ThreadTail & { before: number }> {
+    const [first] = tail.messages;
+    const before = tail.before ?? (first ? await this.messages.countBefore(threadId, first.id) : 0);
+    return { ...tail, before };
   }
 }
 
@@ -111,9 +113,11 @@ function startOf(messages: readonly Message[], exchanges: number): number {
 }
 
 /** Without what the next turn has no use for either: it looks one exchange beyond those that fit. */
-function shortened({ messages, before }: ThreadTail, kept: number): ThreadTail {
+function shortened(tail: ThreadTail & { readonly before: number }, kept: number): ThreadTail {
+  const { messages, before, bytes } = tail;
   const start = startOf(messages, kept + 1);
-  return { messages: messages.slice(start), before: before === null ? null : before + start };
+  if (start === 0) return tail;
+  return { messages: messages.slice(start), before: before + start, bytes: bytes - bytesOf(messages.slice(0, start)) };
 }
 
 function isQuestion({ role }: Message): boolean {

@@ -11,7 +11,7 @@ import { TurnAborted } from '../domain/turn-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { FinishedTurn, TurnContext, TurnObserver } from '../ports/index.js';
 import { TURN_OBSERVERS } from './participants.js';
-import { RecentMessages, type ThreadTail } from './recent-messages.js';
+import { bytesOf, RecentMessages, type ThreadTail } from './recent-messages.js';
 import { RunOwner } from './run-owner.js';
 import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from './tunables.js';
 import type { Turn } from './turn.js';
@@ -136,8 +136,9 @@ function messageOf(turn: Turn, outcome: TurnOutcome): Message | null {
 }
 
 /** The thread as the turn leaves it. */
-function extended({ messages, before }: ThreadTail, context: TurnContext, { message }: FinishedTurn): ThreadTail {
-  return { messages: [...messages, ...questionOf(context), ...(message === null ? [] : [message])], before };
+function extended({ messages, before, bytes }: ThreadTail, context: TurnContext, { message }: FinishedTurn): ThreadTail {
+  const added = [...questionOf(context), ...(message === null ? [] : [message])];
+  return { messages: [...messages, ...added], before, bytes: bytes + bytesOf(added) };
 }
 
 function questionOf({ threadId, runId, userMessage, startedAt: createdAt }: TurnContext): Message[] {

@@ -1,17 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { Message } from '../domain/message.js';
-import { RECENT_CHARACTERS } from './tunables.js';
+import { RECENT_BYTES } from './tunables.js';
 
 /** The newest messages of a thread, oldest first. */
 export interface ThreadTail {
   readonly messages: readonly Message[];
   /** How many the thread has before them; null where nobody has counted. */
   readonly before: number | null;
+  /** What they take in memory. */
+  readonly bytes: number;
 }
 
-interface Kept extends ThreadTail {
+interface Kept {
+  readonly tail: ThreadTail;
   readonly revision: number;
-  readonly characters: number;
 }
 
 /**
@@ -24,46 +26,41 @@ interface Kept extends ThreadTail {
 export class RecentMessages {
   /** The one used last is the last one. */
   private readonly threads = new Map<string, Kept>();
-  private readonly sizes = new WeakMap<Message, number>();
-  private characters = 0;
+  private bytes = 0;
 
   /** @returns undefined where the thread is not kept, or has changed since */
   find(threadId: string, revision: number): ThreadTail | undefined {
     const kept = this.threads.get(threadId);
-    if (kept?.revision === revision) return kept;
+    if (kept?.revision === revision) return kept.tail;
     this.forget(threadId);
     return undefined;
   }
 
   /** @param revision of the thread once these were its newest messages */
-  keep(threadId: string, revision: number, { messages, before }: ThreadTail): void {
+  keep(threadId: string, revision: number, tail: ThreadTail): void {
     this.forget(threadId);
-    const characters = messages.reduce((sum, message) => sum + this.sizeOf(message), 0);
     // Talking on one thread must not cost all the others their place.
-    if (characters > RECENT_CHARACTERS / 4) return;
-    this.threads.set(threadId, { messages, before, revision, characters });
-    this.characters += characters;
+    if (tail.bytes > RECENT_BYTES / 4) return;
+    this.threads.set(threadId, { tail, revision });
+    this.bytes += tail.bytes;
     for (const [oldest] of this.threads) {
-      if (this.characters <= RECENT_CHARACTERS) break;
+      if (this.bytes <= RECENT_BYTES) break;
       this.forget(oldest);
     }
   }
 
   private forget(threadId: string): void {
-    this.characters -= this.threads.get(threadId)?.characters ?? 0;
+    this.bytes -= this.threads.get(threadId)?.tail.bytes ?? 0;
     this.threads.delete(threadId);
-  }
-
-  private sizeOf(message: Message): number {
-    const known = this.sizes.get(message);
-    if (known !== undefined) return known;
-    const { content, toolCalls, transcript, attachments = [] } = message;
-    const tools = toolCalls.length === 0 ? 0 : JSON.stringify([toolCalls, transcript]).length;
-    const size = MESSAGE_CHARACTERS + content.length + tools + attachments.length * MESSAGE_CHARACTERS;
-    this.sizes.set(message, size);
-    return size;
   }
 }
 
-/** What a message takes beside its text, in characters of text. */
-const MESSAGE_CHARACTERS = 200;
+/** What a message, or a file of it, takes beside its text, roughly. */
+const MESSAGE_BYTES = 450;
+
+export function bytesOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, { content, toolCalls, transcript, attachments = [] }) => {
+    const tools = toolCalls.length === 0 ? 0 : JSON.stringify([toolCalls, transcript]).length;
+    return sum + MESSAGE_BYTES * (1 + attachments.length) + content.length + tools;
+  }, 0);
+}

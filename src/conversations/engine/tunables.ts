@@ -10,8 +10,8 @@ export const MAX_REFUSED_ROUNDS = 3;
  */
 export const HISTORY_PAGE = 200;
 
-/** Text of threads that is kept in memory between their turns, the least recently used thread going first. */
-export const RECENT_CHARACTERS = 16_000_000;
+/** Messages that are kept in memory between the turns of their threads, the least recently used thread going first. */
+export const RECENT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Characters of earlier conversation that are given to a model of each family: about three quarters of its

@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Message } from '../domain/message.js';
+import { bytesOf, RecentMessages, type ThreadTail } from './recent-messages.js';
+import { RECENT_BYTES } from './tunables.js';
+
+function said(content: string): Message {
+  return {
+    id: content,
+    threadId: 'thread',
+    runId: null,
+    role: 'user',
+    content,
+    status: 'completed',
+    blocked: false,
+    reaction: null,
+    toolCalls: [],
+    transcript: [],
+    createdAt: new Date(0),
+  };
+}
+
+function tailOf(...messages: Message[]): ThreadTail {
+  return { messages, before: 0, bytes: bytesOf(messages) };
+}
+
+describe('what a process remembers of a thread', () => {
+  it('is given at the revision it was kept at, and at no other', () => {
+    const recent = new RecentMessages();
+    const tail = tailOf(said('Hello'));
+    recent.keep('a', 2, tail);
+    expect(recent.find('a', 2)).toBe(tail);
+    expect(recent.find('a', 3)).toBeUndefined();
+    // What has changed once cannot become true again.
+    expect(recent.find('a', 2)).toBeUndefined();
+    expect(recent.find('b', 2)).toBeUndefined();
+  });
+
+  it('makes room for others, the thread used last staying longest', () => {
+    const recent = new RecentMessages();
+    const fifth = tailOf(said('x'.repeat(RECENT_BYTES / 5 - 450)));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) recent.keep(id, 1, fifth);
+    recent.keep('a', 2, fifth);
+    recent.keep('f', 1, fifth);
+    expect(recent.find('b', 1)).toBeUndefined();
+    for (const id of ['c', 'd', 'e', 'f']) expect(recent.find(id, 1)).toBe(fifth);
+    expect(recent.find('a', 2)).toBe(fifth);
+  });
+
+  it('is nothing of a thread that would push out all the others', () => {
+    const recent = new RecentMessages();
+    recent.keep('small', 1, tailOf(said('Hello')));
+    recent.keep('large', 1, tailOf(said('x'.repeat(RECENT_BYTES / 4))));
+    expect(recent.find('large', 1)).toBeUndefined();
+    expect(recent.find('small', 1)).toBeDefined();
+  });
+});
