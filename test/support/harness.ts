@@ -51,6 +51,15 @@ export interface ServiceOptions {
   readonly clock?: Clock;
 }
 
+type OpenTestDatabase = Awaited<ReturnType<typeof openTestDatabase>>;
+
+async function stop(app: NestFastifyApplication): Promise<void> {
+  const closed = app.close();
+  // A client may have opened a connection that it never used; to the server that one is not idle.
+  app.getHttpServer().closeAllConnections();
+  await closed;
+}
+
 /** The whole service in this process, listening on a port of its own, on a database of its own. */
 export class TestService {
   private organizations = 0;
@@ -63,6 +72,7 @@ export class TestService {
     readonly clock: Clock,
     private readonly operate: (line: readonly string[]) => Promise<object>,
     private readonly dispose: () => Promise<void>,
+    private readonly startReplica: () => Promise<TestService>,
   ) {}
 
   static async start(options: ServiceOptions = {}): Promise<TestService> {
@@ -75,31 +85,38 @@ export class TestService {
       { role: 'all', demo: false },
     );
     const logger = createLogger(settings);
-    const app = await createHttpApp({
-      rootModule: AppModule.forRoot({ settings, open, clock, logger, extensions: options.extensions }),
-      settings,
-      logger,
-      onRequest: (created) => [created.get(AuthenticateRequest).hook],
-    });
-    await app.listen(0, '127.0.0.1');
+    const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
+      const app = await createHttpApp({
+        rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: options.extensions }),
+        settings,
+        logger,
+        onRequest: (created) => [created.get(AuthenticateRequest).hook],
+      });
+      await app.listen(0, '127.0.0.1');
+      return app;
+    };
+    const app = await boot(open);
     const commands = operatorCommands({ open, clock, events: app.get(EventBus) });
-    const dispose = async (): Promise<void> => {
-      const closed = app.close();
-      // A client may have opened a connection that it never used; to the server that one is not idle.
-      app.getHttpServer().closeAllConnections();
-      await closed;
+    const operate = (line: readonly string[]): Promise<object> => runCommand(commands, line);
+    const of = async (app: NestFastifyApplication, dispose: () => Promise<void>): Promise<TestService> => {
+      const url = await app.getUrl();
+      return new TestService(app, url, open.database, models, clock, operate, dispose, startReplica);
+    };
+    // Nothing but the database, and in cluster mode Redis, is common to the two.
+    const startReplica = async (): Promise<TestService> => {
+      const replica = await boot({ ...open, close: () => Promise.resolve() });
+      return of(replica, () => stop(replica));
+    };
+    return of(app, async () => {
+      await stop(app);
       await models.close();
       rmSync(dataDir, { recursive: true, force: true });
-    };
-    return new TestService(
-      app,
-      await app.getUrl(),
-      open.database,
-      models,
-      clock,
-      (line) => runCommand(commands, line),
-      dispose,
-    );
+    });
+  }
+
+  /** The service once more, as another process on the same database. Close it before this one. */
+  replica(): Promise<TestService> {
+    return this.startReplica();
   }
 
   close(): Promise<void> {

@@ -75,6 +75,11 @@ export class Talk {
     return new Talk(this.service, this.organization, this.agentId, threadId);
   }
 
+  /** The same conversation by way of another process. */
+  on(service: TestService): Talk {
+    return new Talk(service, this.organization, this.agentId, this.threadId);
+  }
+
   get key(): string {
     return this.organization.key;
   }
