@@ -151,11 +151,13 @@ export class RemoteLogs {
       while (mirror.pullAgain && this.mirrors.get(mirror.key) === mirror) {
         mirror.pullAgain = false;
         const page = await this.fetch(mirror);
-        if (!page?.every((entry) => this.take(mirror, entry))) {
-          if (mirror.log.length === 0) return 'gone';
-          throw new RunLogUnavailable('Redis no longer has the log of the run');
+        if (page?.every((entry) => this.take(mirror, entry))) {
+          if (page.length === PAGE_ENTRIES) mirror.pullAgain = true;
+          continue;
         }
-        if (page.length === PAGE_ENTRIES) mirror.pullAgain = true;
+        if (mirror.log.length > 0) throw new RunLogUnavailable('Redis no longer has the log of the run');
+        // Unless it has appeared while it was looked for: that news comes once.
+        if (!hasNews(mirror)) return 'gone';
       }
       return 'there';
     } catch (error) {
@@ -208,6 +210,11 @@ export class RemoteLogs {
     // Failing means that the connection is gone, and every subscription with it.
     this.subscriber.unsubscribe(mirror.key).catch(() => undefined);
   }
+}
+
+/** Set by others while a fetch is awaited. */
+function hasNews({ pullAgain }: Mirror): boolean {
+  return pullAgain;
 }
 
 async function* readAndLeave(
