@@ -174,7 +174,7 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
     models.reset();
     models.next(answers({ text: 'Paying.', calls: [{ id: 'payment', name: 'pay', input: { sum: 5 } }] }));
     const broken = client.streamed(threadId, 'Pay').catch(() => undefined);
-    await until(() => existsSync(PAYMENTS), 'the tool runs');
+    await until(() => hasPaid(PAYMENTS), 'the tool runs');
     await service.kill();
     await broken;
 
@@ -217,7 +217,7 @@ describe('a service that is killed (SIGKILL) while it makes a call that was appr
     await service.kill();
     service = await start(entry, { PAYMENTS });
     const broken = call('POST', runs, { resume }).catch(() => undefined);
-    await until(() => existsSync(PAYMENTS), 'the tool runs');
+    await until(() => hasPaid(PAYMENTS), 'the tool runs');
     await service.kill();
     await broken;
 
@@ -239,6 +239,11 @@ describe('a service that is killed (SIGKILL) while it makes a call that was appr
     await expect(call('POST', runs, { resume })).rejects.toThrow('400');
   }, 120_000);
 });
+
+/** The file is there a moment before the line in it is. */
+function hasPaid(file: string): boolean {
+  return existsSync(file) && readFileSync(file, 'utf8').endsWith('\n');
+}
 
 /** A message that was stored but whose acknowledgement did not arrive is no loss; it just may be there. */
 function withoutUnacknowledged(stored: readonly string[], acknowledged: readonly string[]): string[] {

@@ -186,8 +186,10 @@ export class StartRun {
     if (because === 'thread_busy') throw threadBusy();
     const first = because === 'thread_absent' ? null : await this.repeated(command);
     if (first) return first;
-    if (because === 'answered') throw answeredMeanwhile();
-    throw absent(command);
+    if (because !== 'answered') throw absent(command);
+    // The run that has answered may still be under way, which is what a resume of its own would have been told.
+    const { organizationId, thread } = command;
+    throw (await this.reader.isBusy(organizationId, thread.id)) ? threadBusy() : answeredMeanwhile();
   }
 }
 
