@@ -19,7 +19,7 @@ export interface AcceptCommand {
   readonly attachments: readonly AttachmentReference[];
   readonly opening: OpeningThread | undefined;
   /** Aborted when the caller leaves; the work ends then. */
-  readonly gone: AbortSignal | undefined;
+  readonly gone: (() => AbortSignal) | undefined;
 }
 
 /** What a request brought along, ready to be stored with its messages. */
@@ -80,9 +80,10 @@ export class AcceptAttachments {
   }
 
   private async readAll(
-    { organizationId, provider, gone }: AcceptCommand,
+    { organizationId, provider, gone: watch }: AcceptCommand,
     references: readonly AttachmentReference[],
   ): Promise<Read[]> {
+    const gone = watch?.();
     const refused = new AbortController();
     const signal = gone ? AbortSignal.any([gone, refused.signal]) : refused.signal;
     let base64Bytes = 0;

@@ -16,8 +16,8 @@ export interface CompleteChatCommand {
   readonly conversation: Conversation;
   readonly userContext: UserContext | null;
   readonly idempotency?: IdempotentRequest;
-  /** Aborted when the caller leaves. */
-  readonly gone: AbortSignal;
+  /** Aborted when the caller leaves; asked for only where something is to end then. */
+  readonly gone: () => AbortSignal;
 }
 
 /** Answers the last message of a conversation that the caller keeps, or continues one that is kept here. */

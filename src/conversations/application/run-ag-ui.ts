@@ -24,8 +24,8 @@ export interface RunAgUiCommand {
   readonly userContext: UserContext | null;
   readonly showReasoning: boolean;
   readonly idempotency?: IdempotentRequest;
-  /** Aborted when the caller leaves. */
-  readonly gone: AbortSignal;
+  /** Aborted when the caller leaves; asked for only where something is to end then. */
+  readonly gone: () => AbortSignal;
 }
 
 /**

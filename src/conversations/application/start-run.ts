@@ -39,8 +39,11 @@ export interface StartRunCommand {
   readonly callerPrompt?: string;
   readonly text: string;
   readonly attachments?: readonly AttachmentReference[];
-  /** Aborted when the caller leaves: what is done before the message is stored ends then. */
-  readonly gone?: AbortSignal;
+  /**
+   * Aborted when the caller leaves: what is done before the message is stored ends then. Most turns do nothing
+   * before, and a signal that nobody listens to is memory that a stream holds to its end.
+   */
+  readonly gone?: () => AbortSignal;
   readonly userContext: UserContext | null;
   /** Nobody can be asked to approve a tool call. */
   readonly unattended?: boolean;

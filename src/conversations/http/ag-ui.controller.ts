@@ -54,7 +54,7 @@ export class AgUiController {
     const { threadId, conversation, answers, userContext } = input;
     const run = await this.runAgUi.execute({
       ...{ organizationId, agentId, threadId, conversation, answers, userContext },
-      ...{ showReasoning, idempotency, gone: whenGone(reply) },
+      ...{ showReasoning, idempotency, gone: () => whenGone(reply) },
     });
     void reply.header('x-thread-id', run.threadId);
     await this.streams.send(reply, showReasoning, async (closed) =>

@@ -60,7 +60,7 @@ export class ChatCompletionsController {
     @Idempotency('chat_completion') idempotency: IdempotentRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.start(caller, { agent, thread, body, idempotency, gone: whenGone(reply) });
+    const run = await this.start(caller, { agent, thread, body, idempotency, gone: () => whenGone(reply) });
     void reply.header('x-thread-id', run.threadId);
     if (body.stream === true) {
       await this.streams.send(reply, run, body.stream_options?.include_usage === true);
@@ -78,7 +78,7 @@ export class ChatCompletionsController {
       readonly thread: ThreadReference | undefined;
       readonly body: ChatCompletionBody;
       readonly idempotency: IdempotentRequest | undefined;
-      readonly gone: AbortSignal;
+      readonly gone: () => AbortSignal;
     },
   ): Promise<ActiveRun> {
     const { agent, thread, body, idempotency, gone } = request;

@@ -65,7 +65,7 @@ export class RunsController {
   ): Promise<RunResult> {
     void reply.header('x-thread-id', thread.id);
     checkOneOf(body, ['message', 'resume']);
-    const gone = whenGone(reply);
+    const gone = (): AbortSignal => whenGone(reply);
     const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, gone });
     if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
     const { run, message, failure } = await active.ended;
@@ -103,7 +103,7 @@ export class RunsController {
       await this.rejoin(referenceOf(caller, thread, rejoin.runId), rejoin.startingAfter ?? 0, showReasoning, reply);
       return;
     }
-    const active = await this.start(caller, thread, body, { showReasoning, idempotency, gone: whenGone(reply) });
+    const active = await this.start(caller, thread, body, { showReasoning, idempotency, gone: () => whenGone(reply) });
     if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
     await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
   }
@@ -172,7 +172,7 @@ export class RunsController {
     options: {
       readonly showReasoning: boolean;
       readonly idempotency: IdempotentRequest | undefined;
-      readonly gone: AbortSignal;
+      readonly gone: () => AbortSignal;
     },
   ): Promise<ActiveRun> {
     const turn = { organizationId, thread, userContext: config?.userContext ?? null, ...options };
