@@ -54,6 +54,12 @@ export interface Message {
   readonly createdAt: Date;
 }
 
+/** What a model reads of a message, and how it is found again. */
+export type SaidMessage = Pick<
+  Message,
+  'id' | 'runId' | 'role' | 'content' | 'blocked' | 'attachments' | 'toolCalls' | 'transcript'
+>;
+
 /** Text of one message that stays apart from what followed a tool call. */
 export const SEGMENT_BREAK = '\n\n';
 
@@ -84,7 +90,7 @@ export function withNotes(text: string, notes: readonly string[]): string {
  * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
  * what the provider wants back with its own answers is kept since the user's last message
  */
-export function toModelMessages(messages: readonly Message[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
+export function toModelMessages(messages: readonly SaidMessage[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
   const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
   const conversation = new Pairing<UserEntry>(substitute);
   for (const message of messages) {
@@ -109,14 +115,14 @@ export function withoutState<Asked extends { readonly role: 'user' }>(entry: Ans
 
 const NO_CALLS: readonly Call[] = [];
 
-function addEntries(conversation: Pairing<UserEntry>, message: Message): void {
+function addEntries(conversation: Pairing<UserEntry>, message: SaidMessage): void {
   const { role, content, transcript, toolCalls } = message;
   if (role === 'user') conversation.add(userEntry(message), toolCalls);
   else if (transcript.length > 0) for (const entry of transcript) conversation.add(entry, toolCalls);
   else if (content !== '') conversation.add({ role, text: content, toolCalls: NO_CALLS }, toolCalls);
 }
 
-function userEntry({ content: text, attachments: attached }: Message): UserEntry {
+function userEntry({ content: text, attachments: attached }: SaidMessage): UserEntry {
   return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CatalogueModel, findModel, type ModelMessage } from '../../models/index.js';
-import { type HistoryEntry, type Message, toModelMessages } from '../domain/message.js';
+import { type HistoryEntry, type SaidMessage, toModelMessages } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
 import type { TurnContext } from '../ports/index.js';
 import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
@@ -30,7 +30,7 @@ interface Reading {
   readonly goesOn: boolean;
   /** In characters. */
   readonly budget: number;
-  readonly entriesOf: (messages: readonly Message[]) => HistoryEntry[];
+  readonly entriesOf: (messages: readonly SaidMessage[]) => HistoryEntry[];
 }
 
 /**
@@ -74,7 +74,7 @@ export class LoadHistory {
     let { messages, before, bytes } = known;
     let limit = HISTORY_PAGE;
     while (before !== 0 && (sizeOf(entriesOf(messages)) <= budget || (goesOn && !messages.some(isQuestion)))) {
-      const page = await this.messages.page(organizationId, threadId, { before: messages[0]?.id ?? null, limit });
+      const page = await this.messages.history(organizationId, threadId, { before: messages[0]?.id ?? null, limit });
       const earlier = page.filter((message) => message.runId !== runId);
       messages = [...earlier, ...messages];
       bytes += bytesOf(earlier);
@@ -106,7 +106,7 @@ function readingOf({ agent, userMessage, decisions }: TurnContext): Reading {
 }
 
 /** Where the newest `exchanges` begin; those that a hook has blocked are none. */
-function startOf(messages: readonly Message[], exchanges: number): number {
+function startOf(messages: readonly SaidMessage[], exchanges: number): number {
   const blocked = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
   const questions = messages.flatMap((message, index) => (isQuestion(message) && !blocked.has(message.runId) ? [index] : []));
   return exchanges === 0 ? messages.length : (questions[questions.length - exchanges] ?? 0);
@@ -120,7 +120,7 @@ function shortened(tail: ThreadTail & { readonly before: number }, kept: number)
   return { messages: messages.slice(start), before: before + start, bytes: bytes - bytesOf(messages.slice(0, start)) };
 }
 
-function isQuestion({ role }: Message): boolean {
+function isQuestion({ role }: SaidMessage): boolean {
   return role === 'user';
 }
 

@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { Database, DatabaseUnavailable, type Statement } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { NEVER_ASKED } from '../domain/approval.js';
-import type { Message, MessageStatus } from '../domain/message.js';
+import type { Message, MessageStatus, SaidMessage } from '../domain/message.js';
 import { errorOf, type FailureFacts, type Run, type RunError, type TurnOutcome } from '../domain/run.js';
 import { titleOf } from '../domain/thread.js';
 import { TurnAborted } from '../domain/turn-abort.js';
@@ -141,12 +141,11 @@ function extended({ messages, before, bytes }: ThreadTail, context: TurnContext,
   return { messages: [...messages, ...added], before, bytes: bytes + bytesOf(added) };
 }
 
-function questionOf({ threadId, runId, userMessage, startedAt: createdAt }: TurnContext): Message[] {
+function questionOf({ runId, userMessage }: TurnContext): SaidMessage[] {
   if (userMessage === null) return [];
   const { id, text: content, attachments = [] } = userMessage;
   const attached = attachments.length === 0 ? {} : { attachments };
-  const empty = { blocked: false, reaction: null, toolCalls: [], transcript: [] };
-  return [{ id, threadId, runId, role: 'user', content, status: 'completed', createdAt, ...attached, ...empty }];
+  return [{ id, runId, role: 'user', content, blocked: false, toolCalls: [], transcript: [], ...attached }];
 }
 
 function usageOf(turn: Turn): Run['usage'] {

@@ -1,25 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Message } from '../domain/message.js';
+import type { SaidMessage } from '../domain/message.js';
 import { bytesOf, RecentMessages, type ThreadTail } from './recent-messages.js';
 import { RECENT_BYTES } from './tunables.js';
 
-function said(content: string): Message {
+function said(content: string): SaidMessage {
   return {
     id: content,
-    threadId: 'thread',
     runId: null,
     role: 'user',
     content,
-    status: 'completed',
     blocked: false,
-    reaction: null,
     toolCalls: [],
     transcript: [],
-    createdAt: new Date(0),
   };
 }
 
-function tailOf(...messages: Message[]): ThreadTail {
+function tailOf(...messages: SaidMessage[]): ThreadTail {
   return { messages, before: 0, bytes: bytesOf(messages) };
 }
 
@@ -37,7 +33,7 @@ describe('what a process remembers of a thread', () => {
 
   it('makes room for others, the thread used last staying longest', () => {
     const recent = new RecentMessages();
-    const fifth = tailOf(said('x'.repeat(RECENT_BYTES / 5 - 450)));
+    const fifth = tailOf(said('x'.repeat(RECENT_BYTES / 5 - 350)));
     for (const id of ['a', 'b', 'c', 'd', 'e']) recent.keep(id, 1, fifth);
     recent.keep('a', 2, fifth);
     recent.keep('f', 1, fifth);

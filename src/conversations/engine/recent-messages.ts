@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Message } from '../domain/message.js';
+import type { SaidMessage } from '../domain/message.js';
 import { RECENT_BYTES } from './tunables.js';
 
 /** The newest messages of a thread, oldest first. */
 export interface ThreadTail {
-  readonly messages: readonly Message[];
+  readonly messages: readonly SaidMessage[];
   /** How many the thread has before them; null where nobody has counted. */
   readonly before: number | null;
   /** What they take in memory. */
@@ -56,9 +56,9 @@ export class RecentMessages {
 }
 
 /** What a message, or a file of it, takes beside its text, roughly. */
-const MESSAGE_BYTES = 450;
+const MESSAGE_BYTES = 350;
 
-export function bytesOf(messages: readonly Message[]): number {
+export function bytesOf(messages: readonly SaidMessage[]): number {
   return messages.reduce((sum, { content, toolCalls, transcript, attachments = [] }) => {
     const tools = toolCalls.length === 0 ? 0 : JSON.stringify([toolCalls, transcript]).length;
     return sum + MESSAGE_BYTES * (1 + attachments.length) + content.length + tools;

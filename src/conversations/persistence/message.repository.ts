@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ModelMessage } from '../../models/index.js';
 import { Database, storableJson, toDate } from '../../platform/database/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
-import type { Message, MessageRole, MessageStatus, Reaction, ToolCallRecord } from '../domain/message.js';
+import type { Message, MessageRole, MessageStatus, Reaction, SaidMessage, ToolCallRecord } from '../domain/message.js';
 
 export interface MessageRow {
   id: string;
@@ -18,6 +18,10 @@ export interface MessageRow {
   transcript: ModelMessage[];
   created_at: string;
 }
+
+type Nullable<Row> = { [Name in keyof Row]: Row[Name] | null };
+type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'> &
+  Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>>;
 
 export const MESSAGE_COLUMNS =
   'id, thread_id, run_id, role, content, status, blocked, attachments, reaction, tool_calls, transcript, created_at';
@@ -45,12 +49,22 @@ export class MessageRepository {
     return rows.reverse().map(toMessage);
   }
 
-  async count(threadId: string): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
-      'select count(*)::int as count from messages where thread_id = $1',
-      [threadId],
+  /** As `page`, with what a model reads of them alone: a long thread is read for every turn that nobody remembers it for. */
+  async history(
+    organizationId: string,
+    threadId: string,
+    { before, limit }: { readonly before: string | null; readonly limit: number },
+  ): Promise<SaidMessage[]> {
+    const rows = await this.database.query<SaidRow>(
+      `select id, run_id, role, content, blocked, nullif(attachments, '[]') as attachments,
+              nullif(tool_calls, '[]') as tool_calls, nullif(transcript, '[]') as transcript
+       from messages
+       where thread_id = $2 and organization_id = $1
+         and seq < coalesce((select seq from messages where id = $3::uuid), ${NO_SEQ})
+       order by seq desc limit $4`,
+      [organizationId, threadId, before, limit],
     );
-    return rows[0]?.count ?? 0;
+    return rows.reverse().map(toSaidMessage);
   }
 
   async countBefore(threadId: string, messageId: string): Promise<number> {
@@ -89,6 +103,23 @@ export class MessageRepository {
     );
     return rows[0] ? toMessage(rows[0]) : null;
   }
+}
+
+/** Shared by all that have none: most do, and there are many. */
+const NO_CALLS: readonly ToolCallRecord[] = [];
+const NO_TRANSCRIPT: readonly ModelMessage[] = [];
+
+function toSaidMessage(row: SaidRow): SaidMessage {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    role: row.role,
+    content: row.content,
+    blocked: row.blocked,
+    toolCalls: row.tool_calls ?? NO_CALLS,
+    transcript: row.transcript ?? NO_TRANSCRIPT,
+    ...(row.attachments === null ? {} : { attachments: row.attachments }),
+  };
 }
 
 export function toMessage(row: MessageRow): Message {
