@@ -59,7 +59,7 @@ export class LoadHistory {
     const [recalled, [recalledBegun = []], counted] = await Promise.all([
       this.attachments.run(context.organizationId, exchanges),
       this.attachments.run(context.organizationId, [begun]),
-      complete ? { ...tail, before: 0 } : this.counted(context.threadId, tail),
+      complete ? { ...tail, before: 0 } : this.counted(context, tail),
     ]);
     const omittedMessages = complete ? 0 : counted.before + startOf(counted.messages, kept);
     return { exchanges: recalled, begun: recalledBegun, omittedMessages, tail: shortened(counted, kept) };
@@ -85,9 +85,12 @@ export class LoadHistory {
     return { messages, before, bytes };
   }
 
-  private async counted(threadId: string, tail: ThreadTail): Promise<ThreadTail & { before: number }> {
+  private async counted(
+    { organizationId, threadId }: TurnContext,
+    tail: ThreadTail,
+  ): Promise<ThreadTail & { before: number }> {
     const [first] = tail.messages;
-    const before = tail.before ?? (first ? await this.messages.countBefore(threadId, first.id) : 0);
+    const before = tail.before ?? (first ? await this.messages.countBefore(organizationId, threadId, first.id) : 0);
     return { ...tail, before };
   }
 }

@@ -19,6 +19,12 @@ export interface MessageRow {
   created_at: string;
 }
 
+export interface Page {
+  /** Null for the newest. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
 type Nullable<Row> = { [Name in keyof Row]: Row[Name] | null };
 type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'> &
   Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>>;
@@ -26,52 +32,41 @@ type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'
 export const MESSAGE_COLUMNS =
   'id, thread_id, run_id, role, content, status, blocked, attachments, reaction, tool_calls, transcript, created_at';
 
-/** Above all that there are: compared by a plain `<`, which the index can begin at. */
-const NO_SEQ = '9223372036854775807';
+/** $1 organization, $2 thread, $3 the message before which to read, $4 how many. A plain `<`, which the index can begin at. */
+const NEWEST_BEFORE = `
+  where thread_id = $2 and organization_id = $1
+    and seq < coalesce((select seq from messages where id = $3::uuid), 9223372036854775807)
+  order by seq desc limit $4`;
 
 @Injectable()
 export class MessageRepository {
   constructor(private readonly database: Database) {}
 
   /** The messages before one of them, or the newest; oldest first. */
-  async page(
-    organizationId: string,
-    threadId: string,
-    { before, limit }: { readonly before: string | null; readonly limit: number },
-  ): Promise<Message[]> {
+  async page(organizationId: string, threadId: string, { before, limit }: Page): Promise<Message[]> {
     const rows = await this.database.query<MessageRow>(
-      `select ${MESSAGE_COLUMNS} from messages
-       where thread_id = $2 and organization_id = $1
-         and seq < coalesce((select seq from messages where id = $3::uuid), ${NO_SEQ})
-       order by seq desc limit $4`,
+      `select ${MESSAGE_COLUMNS} from messages ${NEWEST_BEFORE}`,
       [organizationId, threadId, before, limit],
     );
     return rows.reverse().map(toMessage);
   }
 
   /** As `page`, with what a model reads of them alone: a long thread is read for every turn that nobody remembers it for. */
-  async history(
-    organizationId: string,
-    threadId: string,
-    { before, limit }: { readonly before: string | null; readonly limit: number },
-  ): Promise<SaidMessage[]> {
+  async history(organizationId: string, threadId: string, { before, limit }: Page): Promise<SaidMessage[]> {
     const rows = await this.database.query<SaidRow>(
       `select id, run_id, role, content, blocked, nullif(attachments, '[]') as attachments,
               nullif(tool_calls, '[]') as tool_calls, nullif(transcript, '[]') as transcript
-       from messages
-       where thread_id = $2 and organization_id = $1
-         and seq < coalesce((select seq from messages where id = $3::uuid), ${NO_SEQ})
-       order by seq desc limit $4`,
+       from messages ${NEWEST_BEFORE}`,
       [organizationId, threadId, before, limit],
     );
     return rows.reverse().map(toSaidMessage);
   }
 
-  async countBefore(threadId: string, messageId: string): Promise<number> {
+  async countBefore(organizationId: string, threadId: string, messageId: string): Promise<number> {
     const rows = await this.database.query<{ count: number }>(
       `select count(*)::int as count from messages
-       where thread_id = $1 and seq < (select seq from messages where id = $2)`,
-      [threadId, messageId],
+       where organization_id = $1 and thread_id = $2 and seq < (select seq from messages where id = $3)`,
+      [organizationId, threadId, messageId],
     );
     return rows[0]?.count ?? 0;
   }
