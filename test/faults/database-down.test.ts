@@ -55,6 +55,8 @@ async function takeAway(how: 'cut' | 'stalled' = 'cut'): Promise<BringBack> {
   if (how === 'cut') way.cut();
   else way.stall('everything');
   return () => {
+    // What was on its way when the network went is lost, and does not arrive late.
+    way.cut();
     way.restore();
     return Promise.resolve();
   };
