@@ -8,11 +8,12 @@ import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import { runError } from '../engine/agui-events.js';
 import { TURN_OBSERVERS } from '../engine/participants.js';
-import { OWNER_SILENT_SECONDS, RECONCILE_MS } from '../engine/tunables.js';
-import { type OrphanedRun, RunRepository } from '../persistence/run.repository.js';
+import { RunOwner } from '../engine/run-owner.js';
+import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/tunables.js';
+import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
 import { recordsOf } from '../engine/persist-turn.js';
 import type { FinishedTurn, TurnObserver } from '../ports/index.js';
-import { PLAIN } from './run-supervisor.js';
+import { PLAIN, RunSupervisor } from './run-supervisor.js';
 
 const STOPPED = { code: 'internal', message: 'The service stopped while this run was under way.' } as const;
 
@@ -28,6 +29,8 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
   constructor(
     private readonly database: Database,
     private readonly runs: RunRepository,
+    private readonly owner: RunOwner,
+    private readonly supervisor: RunSupervisor,
     private readonly log: RunLog,
     private readonly settings: Settings,
     private readonly clock: Clock,
@@ -72,12 +75,18 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
 
   private endOne(silentSeconds: number): Promise<Run | null> {
     return this.database.transaction(async (transaction) => {
-      const orphan = await this.runs.takeOrphan(transaction, silentSeconds);
+      const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own());
       if (!orphan) return null;
       const finished = this.finishedTurn(orphan);
       await this.runs.finishOrphan(transaction, finished.run, finished.message, recordsOf(this.observers, finished));
       return finished.run;
     });
+  }
+
+  private own(): OwnRuns {
+    const { id: ownerId, unsettled } = this.owner;
+    const known = [...this.supervisor.runs.map(({ runId }) => runId), ...unsettled];
+    return { ownerId, known, before: new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS) };
   }
 
   private finishedTurn({ run, channel, userContext, userMessage, decisions, message, agent }: OrphanedRun): FinishedTurn {

@@ -83,10 +83,15 @@ export class PersistTurn {
 
   /** The thread stays busy until this succeeds, which is what it is: its last turn is not stored. */
   private storeLater(finished: FinishedTurn): void {
+    const { id } = finished.run;
+    this.owner.unsettled.add(id);
     this.clock.after(STORE_AGAIN_MS, () => {
-      this.store(finished).catch(() => {
-        this.storeLater(finished);
-      });
+      this.store(finished).then(
+        () => this.owner.unsettled.delete(id),
+        () => {
+          this.storeLater(finished);
+        },
+      );
     });
   }
 

@@ -5,4 +5,6 @@ import { newId } from '../../platform/ids/index.js';
 @Injectable()
 export class RunOwner {
   readonly id = newId();
+  /** Runs that have ended here and whose end is still to be stored. */
+  readonly unsettled = new Set<string>();
 }

@@ -42,6 +42,12 @@ export const PDF_BYTES_A_CHARACTER = 8;
 /** How often a process says that it lives. */
 export const HEARTBEAT_MS = 5_000;
 
+/**
+ * A run of this process that it does not know is given up after this time: the statement that started it was
+ * carried out, but its answer was lost with the connection. Longer than any statement may take.
+ */
+export const UNKNOWN_RUN_MS = 40_000;
+
 /** A process silent for this long counts as dead and loses its runs: four missed heartbeats. */
 export const OWNER_SILENT_SECONDS = 20;
 

@@ -62,6 +62,15 @@ export type StartResult =
   /** `answered`: what the run was to go on with is no longer open. */
   | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' };
 
+/** What a process knows of its own runs. */
+export interface OwnRuns {
+  readonly ownerId: string;
+  /** Those under way, or whose end is still to be stored. */
+  readonly known: readonly string[];
+  /** Runs stored since then may not have been told to the process yet. */
+  readonly before: Date;
+}
+
 /** A run whose process died, with what it had stored. */
 export interface OrphanedRun {
   readonly run: Run;
@@ -220,11 +229,14 @@ export class RunRepository {
   }
 
   /**
-   * Takes over one run whose owner has not been heard of for `silentSeconds`, together with what it
-   * had stored. Call inside a transaction: the row stays locked until it is ended.
+   * Takes over one run that nobody carries on, together with what it had stored: its owner has not been heard of
+   * for `silentSeconds`, or is the caller, who does not know it. Call inside a transaction: the row stays locked
+   * until it is ended.
    */
-  async takeOrphan(executor: SqlExecutor, silentSeconds: number): Promise<OrphanedRun | null> {
-    const rows = await executor.query<OrphanRow>(TAKE_ORPHAN_SQL, [silentSeconds]);
+  async takeOrphan(executor: SqlExecutor, silentSeconds: number, own: OwnRuns): Promise<OrphanedRun | null> {
+    const { ownerId, known, before } = own;
+    const parameters = [silentSeconds, ownerId, before.toISOString(), known];
+    const rows = await executor.query<OrphanRow>(TAKE_ORPHAN_SQL, parameters);
     const row = rows[0];
     if (!row) return null;
     const messages = await executor.query<MessageRow>(`select ${MESSAGE_COLUMNS} from messages where id = $1`, [

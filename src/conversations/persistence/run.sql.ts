@@ -96,8 +96,11 @@ export const TAKE_ORPHAN_SQL = `
   join threads on threads.id = runs.thread_id
   left join messages asked on asked.run_id = runs.id and asked.role = 'user'
     and asked.thread_id = runs.thread_id
-  where runs.status = 'running' and not exists (
-    select 1 from run_owners
-    where run_owners.id = runs.owner_id and run_owners.heartbeat_at > now() - make_interval(secs => $1::int)
+  where runs.status = 'running' and (
+    not exists (
+      select 1 from run_owners
+      where run_owners.id = runs.owner_id and run_owners.heartbeat_at > now() - make_interval(secs => $1::int)
+    )
+    or (runs.owner_id = $2::uuid and runs.created_at < $3::timestamptz and not runs.id = any($4::uuid[]))
   )
   limit 1 for update of runs skip locked`;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EndOrphanedRuns } from '../../../src/conversations/application/end-orphaned-runs.js';
+import { UNKNOWN_RUN_MS } from '../../../src/conversations/engine/tunables.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { type StreamedEvent, startService, type TestService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -83,6 +84,26 @@ describe('a run whose process is dead', () => {
     expect(anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {})).toEqual([
       { id: 'payment', output: expect.stringContaining('unknown'), isError: true },
     ]);
+  });
+
+  it('is ended, too, when its process lives and does not know it: the answer to its start was lost', async () => {
+    const talk = await Talk.start(service);
+    const { database } = service;
+    const [owner] = await database.query<{ id: string }>('select id from run_owners order by started_at desc limit 1');
+    const own = [newId(), talk.organization.id, talk.threadId, talk.agentId, owner?.id, newId(), clock.now().toISOString()];
+    await database.query(
+      `insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, created_at, provider, model, use_own_api_key)
+       values ($1, $2, $3, $4, $5, $6, 'running', $7::timestamptz, 'anthropic', 'any', false)`,
+      own,
+    );
+    expect(await talk.run('Too early')).toMatchObject({ status: 409 });
+    await service.app.get(EndOrphanedRuns).sweep(20);
+    expect(await talk.storedRun()).toMatchObject({ status: 'running' });
+
+    await clock.advance(UNKNOWN_RUN_MS + RECONCILE_MS);
+    await until(async () => (await talk.storedRun())?.status === 'failed', 'the run is ended');
+    service.models.next(says('Hello'));
+    expect(await talk.run('Hi')).toMatchObject({ status: 200 });
   });
 
   it('is left alone while its process still says that it lives', async () => {
