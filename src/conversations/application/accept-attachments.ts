@@ -56,7 +56,9 @@ export class AcceptAttachments {
     const { organizationId, opening, attachments } = command;
     const said = opening?.history.flatMap((message) => message.attachments ?? []) ?? [];
     // Most messages bring nothing along, and pay nothing for it.
-    if (said.length + attachments.length === 0) return { message: [], content: [], opening: bare(opening), copies: [] };
+    if (said.length + attachments.length === 0) {
+      return { message: [], content: [], opening: opening && withAttachments(opening, []), copies: [] };
+    }
     const read = await this.readAll(command, [...said, ...attachments]);
     const copies: string[] = [];
     try {
@@ -129,11 +131,6 @@ export class AcceptAttachments {
 function contentOf({ reference: { name }, content }: Read): ModelAttachment | string {
   if (content.data.length === 0) return emptyNote({ name, contentType: content.mediaType });
   return toModelAttachment(name, content);
-}
-
-/** A conversation whose messages refer to nothing. */
-function bare(opening: OpeningThread | undefined): OpeningThread<MessageAttachment> | undefined {
-  return opening && withAttachments(opening, []);
 }
 
 /** The conversation with what is kept in place of what its messages refer to, which is in the same order. */

@@ -1,7 +1,7 @@
 const LONGEST_NAME = 255;
 
 /** What separates folders, and characters that a terminal, a header or a file system takes for something else. */
-// eslint-disable-next-line no-control-regex
+// eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are taken out
 const UNWANTED = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069"\\/:*?<>|]/gu;
 
 /** The last part of the client's path, at most 255 code points; `file` where nothing is left. */
