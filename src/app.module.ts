@@ -18,10 +18,15 @@ import { HttpModule } from './platform/http/index.js';
 import { JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
-import { migrateCommand, type OperatorCommand, type OperatorKernel } from './platform/operator/index.js';
+import {
+  migrateCommand,
+  type OperatorCommand,
+  type OperatorKernel,
+  rotateSecretsCommand,
+} from './platform/operator/index.js';
 import { RunLogModule } from './platform/run-log/index.js';
 import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
-import { VaultModule, vaultSchema } from './platform/vault/index.js';
+import { type RotateSecrets, VaultModule, vaultSchema } from './platform/vault/index.js';
 
 /** What the service keeps in its database: one line a context. */
 export const schemas: readonly ContextSchema[] = [
@@ -37,8 +42,16 @@ export const schemas: readonly ContextSchema[] = [
 ];
 
 /** The operator's commands: one line a context that has some. */
-export function operatorCommands(kernel: OperatorKernel): readonly OperatorCommand[] {
-  return [migrateCommand(kernel), ...accessCommands(kernel), ...agentCommands(kernel)];
+export function operatorCommands(
+  kernel: OperatorKernel,
+  rotateSecrets: () => RotateSecrets,
+): readonly OperatorCommand[] {
+  return [
+    migrateCommand(kernel),
+    rotateSecretsCommand(rotateSecrets),
+    ...accessCommands(kernel),
+    ...agentCommands(kernel),
+  ];
 }
 
 /** Who takes part in a turn; a context that extends the agents' turns adds itself here. */

@@ -4,6 +4,7 @@ import { SystemClock } from './platform/clock/index.js';
 import { loadSettings } from './platform/config/index.js';
 import { EventBus } from './platform/events/index.js';
 import { messageOf, runOperatorLine } from './platform/operator/index.js';
+import { MasterKeys, RotateSecrets } from './platform/vault/index.js';
 
 const FAILED = 1;
 const MISUSED = 2;
@@ -11,12 +12,17 @@ const MISUSED = 2;
 /** Answers one line of JSON on standard output, or one line on standard error and an exit code. */
 async function main(line: readonly string[]): Promise<void> {
   const clock = new SystemClock();
+  const settings = loadSettings({ role: 'all', demo: false });
   const answer = await runOperatorLine(
     {
-      settings: loadSettings({ role: 'all', demo: false }),
+      settings,
       schemas,
       clock,
-      commands: (open) => operatorCommands({ open, clock, events: new EventBus() }),
+      commands: (open) =>
+        operatorCommands(
+          { open, clock, events: new EventBus(), tell },
+          () => new RotateSecrets(open.database, MasterKeys.load(settings)),
+        ),
     },
     line,
   );
@@ -24,8 +30,13 @@ async function main(line: readonly string[]): Promise<void> {
   else fail(answer.message, answer.usage ? MISUSED : FAILED);
 }
 
+/** Standard output is the answer's alone. */
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
 function fail(message: string, exitCode: number): void {
-  process.stderr.write(`${message}\n`);
+  tell(message);
   process.exitCode = exitCode;
 }
 

@@ -7,10 +7,11 @@ import { SystemClock } from './platform/clock/index.js';
 import { InvalidSetting, loadSettings, type ProcessRole } from './platform/config/index.js';
 import { DataFolderInUse, migrate, openDatabase } from './platform/database/index.js';
 import { EventBus } from './platform/events/index.js';
-import { createHttpApp } from './platform/http/index.js';
-import { Draining, stopOnSignals } from './platform/lifecycle/index.js';
+import { checkListenAddress, createHttpApp, listenFailure } from './platform/http/index.js';
+import { Draining, shutDown, stopOnSignals } from './platform/lifecycle/index.js';
 import { OperatorServer } from './platform/operator/index.js';
 import { createLogger, NestLogger } from './platform/telemetry/index.js';
+import { RotateSecrets } from './platform/vault/index.js';
 import { welcome } from './welcome.js';
 
 /** A start that fails for a reason the operator can mend says so in one line. */
@@ -38,8 +39,9 @@ async function start(mode: Mode): Promise<void> {
   const settings = loadSettings(mode);
   const logger = createLogger(settings);
   const clock = new SystemClock();
+  if (settings.role !== 'worker') await checkListenAddress(settings);
   const open = await openDatabase(settings, schemas);
-  const migrated = await migrate(open);
+  const migrated = await migrate(open, () => logger.info({}, 'Waiting for another process that is migrating the database'));
   if (migrated.length > 0) logger.info({ migrations: migrated }, 'The database was brought up to date');
   const kernel: Kernel = { settings, open, clock, logger };
   if (settings.role === 'worker') await startWorker(kernel);
@@ -62,18 +64,24 @@ async function startHttp(kernel: Kernel): Promise<void> {
     onRequest: (created) => [created.get(AuthenticateRequest).hook],
   });
   await app.init();
-  const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
   if (settings.embedded) await serveOperator(app, kernel);
   const server = app.getHttpServer();
   stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger, server });
-  await app.listen(settings.port, settings.host);
+  try {
+    await app.listen(settings.port, settings.host);
+  } catch (error) {
+    await shutDown(app, { shutdownMs: 0, clock, logger });
+    throw listenFailure(error, settings);
+  }
+  // Last, since the key is shown once: a start that fails must not have made it.
+  const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
   process.stdout.write(welcome(await app.getUrl(), settings, firstKey?.key));
   logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
 }
 
 /** Operator commands for an embedded service come through it: no other process may use its data folder. */
 async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
-  const commands = operatorCommands({ open, clock, events: app.get(EventBus) });
+  const commands = operatorCommands({ open, clock, events: app.get(EventBus) }, () => app.get(RotateSecrets));
   const server = new OperatorServer(settings.dataDir, commands);
   await server.start();
   // Commands under way need the database, so they end before it closes.

@@ -64,6 +64,17 @@ const WALLS = {
     files: [CONTEXTS],
     ignores: [SPECS],
   },
+  // The adapters below the Clock port have no clock injected; what they measure must not jump with the wall's.
+  'durations-are-monotonic': {
+    base: 'no-restricted-syntax',
+    options: restrictSyntax(
+      'Measure with Clock.monotonic or performance.now(): the wall clock can be set while something is measured.',
+      "MemberExpression[object.name='Date'][property.name='now']",
+      "NewExpression[callee.name='Date'][arguments.length=0]",
+    ),
+    files: ['src/platform/**/*.ts'],
+    ignores: ['src/platform/clock/**', 'src/platform/ids/**', SPECS],
+  },
   'randomness-through-platform': {
     base: 'no-restricted-syntax',
     options: restrictSyntax(

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/index.js';
 import { GatewaysModule } from '../models/index.js';
+import { JobsModule } from '../platform/jobs/index.js';
+import { AgentDataHolders } from './application/agent-data-holders.js';
 import { AgentRouting } from './application/agent-routing.js';
 import { AgentWrites } from './application/agent-writes.js';
 import { AgentDirectory, AssistantLookup, ManagedAgentLookup } from './application/agent-directory.js';
@@ -18,13 +20,15 @@ import { AgentVersionsController } from './http/agent-versions.controller.js';
 import { AgentViews } from './http/agent-views.js';
 import { AgentsController } from './http/agents.controller.js';
 import { AssistantsController } from './http/assistants.controller.js';
+import { RemoveAgentData, removeAgentData } from './jobs/remove-agent-data.job.js';
 import { AgentVersionsRepository } from './persistence/agent-versions.repository.js';
 import { AgentsRepository } from './persistence/agents.repository.js';
 
 @Module({
-  imports: [AccessModule, GatewaysModule],
+  imports: [AccessModule, GatewaysModule, JobsModule.define(removeAgentData)],
   controllers: [AgentVersionsController, AgentsController, AssistantsController],
   providers: [
+    AgentDataHolders,
     AgentDirectory,
     AgentRouting,
     AgentVersionsRepository,
@@ -39,12 +43,13 @@ import { AgentsRepository } from './persistence/agents.repository.js';
     ManagedAgentLookup,
     OrganizationTerms,
     ReadAgents,
+    RemoveAgentData,
     RestoreVersion,
     RotateProviderKey,
     StoredAgentLookup,
     VersionedParts,
     VersionedWrite,
   ],
-  exports: [AgentDirectory, AgentRouting, AgentWrites, VersionedParts],
+  exports: [AgentDataHolders, AgentDirectory, AgentRouting, AgentWrites, VersionedParts],
 })
 export class AgentsModule {}

@@ -1,5 +1,6 @@
 export { AgentsModule } from './agents.module.js';
 export { agentsSchema } from './persistence/agents.schema.js';
+export { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from './application/agent-data-holders.js';
 export { AgentDirectory, type CurrentAgent, type RunnableAgent, type VisibleAgent } from './application/agent-directory.js';
 export { AgentRouting } from './application/agent-routing.js';
 export { AgentWrites, type LockedAgent } from './application/agent-writes.js';
@@ -15,4 +16,5 @@ export type { ToolSettings } from './domain/agent-settings.js';
 export type { KnowledgeSearch } from './domain/knowledge-search.js';
 export type { ComponentMap, ComponentSwitch, Frequency, ResponseComponents } from './domain/response-components.js';
 export { acceptableVersions, etagOf } from './http/if-match.js';
+export { ApiVersionHeader } from './http/version-header.js';
 export { agentCommands } from './operator/agent-commands.js';

@@ -20,6 +20,7 @@ import { ListThreads } from './application/list-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
 import { ReadThread } from './application/read-thread.js';
 import { RefuseRepeatedToolCalls } from './application/refuse-repeated-tool-calls.js';
+import { RemoveDeletedThreads } from './application/remove-deleted-threads.js';
 import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
 import { RunSupervisor } from './application/run-supervisor.js';
@@ -46,6 +47,8 @@ import { RunsController } from './http/runs.controller.js';
 import { SuggestionsController } from './http/suggestions.controller.js';
 import { ThreadsController } from './http/threads.controller.js';
 import { PurgeIdempotencyKeys, purgeIdempotencyKeys } from './jobs/purge-idempotency-keys.job.js';
+import { RemoveDeletedThreadsJob, removeDeletedThreads } from './jobs/remove-deleted-threads.job.js';
+import { DeletedThreads } from './persistence/deleted-threads.repository.js';
 import { IdempotencyRepository } from './persistence/idempotency.repository.js';
 import { MessageRepository } from './persistence/message.repository.js';
 import { OpeningRepository } from './persistence/opening.repository.js';
@@ -53,6 +56,7 @@ import { RunReader } from './persistence/run-reader.repository.js';
 import { RunRepository } from './persistence/run.repository.js';
 import { ThreadRepository } from './persistence/thread.repository.js';
 import type { PromptSource, ToolSource, TurnHooks, TurnObserver } from './ports/index.js';
+import { ThreadDataModule } from './thread-data.module.js';
 
 /** Those who take part in every turn, in the order they are asked. */
 export interface TurnParticipants {
@@ -64,9 +68,11 @@ export interface TurnParticipants {
   readonly observers: readonly Type<TurnObserver>[];
 }
 
-const contexts = [AccessModule, AgentsModule, ModelsModule, FilesModule];
+const contexts = [AccessModule, AgentsModule, ModelsModule, FilesModule, ThreadDataModule];
 
 const attachments = [AcceptAttachments, RecallAttachments, HoldAttachedFiles];
+
+const deletion = [DeletedThreads, RemoveDeletedThreads, RemoveDeletedThreadsJob];
 
 const controllers = [
   ThreadsController,
@@ -94,7 +100,7 @@ export class ConversationsModule implements OnModuleInit {
     });
     return {
       module: ConversationsModule,
-      imports: [...contexts, JobsModule.define(purgeIdempotencyKeys), ...participants.imports],
+      imports: [...contexts, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads), ...participants.imports],
       controllers,
       providers: [
         RefuseRepeatedToolCalls,
@@ -123,6 +129,7 @@ export class ConversationsModule implements OnModuleInit {
         ListMessages,
         ReactToMessage,
         ...attachments,
+        ...deletion,
         StartRun,
         ResumeRun,
         CompleteChat,

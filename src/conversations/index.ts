@@ -1,4 +1,6 @@
 export { ConversationsModule, type TurnParticipants } from './conversations.module.js';
+export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
+export { ThreadDataModule } from './thread-data.module.js';
 export { conversationsSchema } from './persistence/conversations.schema.js';
 export * from './ports/index.js';
 export type { Message, ToolCallRecord } from './domain/message.js';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../platform/jobs/index.js';
 import { AttachmentFetcher } from './application/attachment-fetcher.js';
+import { AttachmentMemory } from './application/attachment-memory.js';
 import { FileDirectory } from './application/file-directory.js';
 import { FileHolders } from './application/file-holders.js';
 import { FileUrls } from './application/file-urls.js';
@@ -16,6 +17,7 @@ import { FileRepository } from './persistence/file.repository.js';
   controllers: [FilesController],
   providers: [
     AttachmentFetcher,
+    AttachmentMemory,
     FileDirectory,
     FileHolders,
     FileRepository,
@@ -24,6 +26,6 @@ import { FileRepository } from './persistence/file.repository.js';
     RemoveUnusedFiles,
     UploadFile,
   ],
-  exports: [AttachmentFetcher, FileDirectory, FileHolders],
+  exports: [AttachmentFetcher, AttachmentMemory, FileDirectory, FileHolders],
 })
 export class FilesModule {}

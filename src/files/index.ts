@@ -1,6 +1,7 @@
 export { FilesModule } from './files.module.js';
 export { filesSchema } from './persistence/files.schema.js';
 export { AttachmentFetcher } from './application/attachment-fetcher.js';
+export { AttachmentMemory, memoryOf, type MemoryReservation } from './application/attachment-memory.js';
 export { FileDirectory, type DirectoryFile, type NewFile } from './application/file-directory.js';
 export { type FileHolder, FileHolders } from './application/file-holders.js';
 export { isDataUrl, readDataUrl } from './domain/data-url.js';

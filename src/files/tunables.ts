@@ -20,5 +20,10 @@ export const UNFINISHED_MS = DAY_MS;
 
 /** What one attachment may be, as it is fetched: providers take requests of about 30 MB in base64. */
 export const MOST_ATTACHMENT_BYTES = 20 * 1024 * 1024;
+/**
+ * What the attachments of all runs under way may take in a process's memory. Files of a new message that find no room
+ * are `503`, those of earlier messages are left out with a note. Four runs with as much as a request may carry.
+ */
+export const ATTACHMENT_MEMORY_BYTES = 256 * 1024 * 1024;
 export const ATTACHMENT_TIMEOUT_MS = 30_000;
 export const ATTACHMENT_REDIRECTS = 5;

@@ -6,6 +6,8 @@ export {
   type GatewayAddress,
   HEADER_TOKEN,
   isRouted,
+  MAX_GATEWAY_NAME,
+  MAX_GATEWAY_TOKEN,
   type OpenGateway,
   type OrganizationGateway,
   PATH_PART,

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ThreadDataModule } from '../conversations/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
+import { HoldTracesOfThreads } from './application/hold-traces-of-threads.js';
 import { ReadTraces } from './application/read-traces.js';
 import { RecordTrace } from './application/record-trace.js';
 import { TraceAccessGuard } from './http/trace-access.guard.js';
@@ -9,9 +11,9 @@ import { TraceRepository } from './persistence/trace.repository.js';
 
 /** What the agents did: a trace of every turn, kept and read for 90 days. */
 @Module({
-  imports: [JobsModule.define(purgeTraces)],
+  imports: [ThreadDataModule, JobsModule.define(purgeTraces)],
   controllers: [TracesController],
-  providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard],
+  providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard, HoldTracesOfThreads],
   exports: [RecordTrace],
 })
 export class ObservabilityModule {}

@@ -99,6 +99,7 @@ function turn(on: Conversation, more: TurnChanges = {}): FinishedTurn {
     },
     userContext: null,
     steps: [],
+    latencyMs: 1_500,
     timeToFirstTokenMs: 40,
     ...rest,
   };
@@ -202,8 +203,7 @@ describe('a trace', () => {
         },
       ],
     });
-    const completedAt = new Date(run.createdAt.getTime() + 60 * DAY_MS);
-    await keep({ ...rest, run: { ...run, completedAt } });
+    await keep({ ...rest, run, latencyMs: 60 * DAY_MS });
     expect(await read.byId(on.organizationId, on.agentId, run.id)).toMatchObject({
       output: 'ab\ufffdc',
       latencyMs: 60 * DAY_MS,
@@ -211,14 +211,12 @@ describe('a trace', () => {
     });
   });
 
-  it('goes with its thread, and with its agent', async () => {
+  it('goes with its thread', async () => {
     const on = await conversation();
     const other = await conversation({ organizationId: on.organizationId, agentId: on.agentId });
     await keep(turn(on), turn(other));
     await open.database.query('delete from threads where id = $1', [on.threadId]);
     expect((await list(on)).traces.map(({ threadId }) => threadId)).toEqual([other.threadId]);
-    await open.database.query('delete from agents where id = $1', [on.agentId]);
-    expect((await list(on)).totalItems).toBe(0);
   });
 });
 

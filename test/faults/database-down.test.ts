@@ -1,9 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { STORE_AGAIN_MS, STORE_PAUSE_MS } from '../../src/conversations/engine/tunables.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Client } from 'pg';
+import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from '../../src/conversations/engine/tunables.js';
+import { RunOwner } from '../../src/conversations/engine/run-owner.js';
+import { RunRepository } from '../../src/conversations/persistence/run.repository.js';
+import { DatabaseUnavailable } from '../../src/platform/database/index.js';
+import { approve, ASKS_ALWAYS, NotingTool } from '../support/approvals.js';
 import { type Answer, message, startService, type TestService, until } from '../support/harness.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { HeldReply, says } from '../support/scripted-models.js';
+import { clusterOnly } from '../support/modes.js';
+import { anthropicWire } from '../support/provider-wire.js';
+import { calls, HeldReply, refuses, says } from '../support/scripted-models.js';
+import { during, scriptedTurns } from '../support/scripted-turns.js';
 import { endOf, Talk } from '../support/talk.js';
+import { connectToTestDatabase } from '../support/test-database.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 
 const SERVER = process.env['TEST_MODE'] === 'cluster' ? process.env['DATABASE_URL'] : undefined;
@@ -21,7 +30,7 @@ beforeAll(async () => {
     url.port = String(proxy.port);
     process.env['DATABASE_URL'] = url.href;
   }
-  service = await startService({ clock });
+  service = await startService({ clock, extensions: scriptedTurns });
 });
 afterAll(async () => {
   await service.close();
@@ -130,7 +139,82 @@ describe('a database that is away when a run ends', () => {
   });
 });
 
-const clusterOnly = SERVER === undefined ? describe.skip : describe;
+describe('an end that the database has stored, and whose answer was lost', () => {
+  /** The next end is stored, and whoever stored it is told that the database cannot be reached; `more` tries are refused. */
+  function loseAnswer(more = 0): void {
+    const runs = service.app.get(RunRepository);
+    const finish = runs.finish.bind(runs);
+    const lost = jest.spyOn(runs, 'finish').mockImplementationOnce(async (...end) => {
+      await finish(...end);
+      throw new DatabaseUnavailable(new Error('The answer was lost'));
+    });
+    for (let tries = 0; tries < more; tries += 1) lost.mockRejectedValueOnce(new DatabaseUnavailable(new Error('Away')));
+  }
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('is told as it is stored: to who waits, on the stream, and to the next turn', async () => {
+    const talk = await Talk.start(service);
+    service.models.next(says('First'), says('Second'), says('Third'));
+    await talk.run('one');
+
+    loseAnswer();
+    const waited = await passing(talk.run('two'));
+    expect(waited).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'Second' } } });
+    loseAnswer();
+    const events = await passing(talk.streamed('three'));
+
+    const stored = await talk.storedRun();
+    expect(stored).toMatchObject({ status: 'completed', error: null });
+    const { body } = await talk.storedAs(stored?.id ?? '');
+    expect(endOf(events)).toMatchObject({ type: 'RUN_FINISHED', result: { run: body.run, message: body.message } });
+    service.models.next(says('Fourth'));
+    await talk.run('four');
+    const { messages } = service.models.requests.at(-1)?.body as { messages: unknown[] };
+    expect(JSON.stringify(messages)).toMatch(/one.*First.*two.*Second.*three.*Third.*four/);
+    expect(messages).toHaveLength(7);
+  });
+
+  it('asks for approval all the same', async () => {
+    const talk = await Talk.start(service, ASKS_ALWAYS);
+    const pay = new NotingTool('pay');
+    during(talk.threadId, { tools: [pay.offered] });
+    service.models.next(calls('pay', { sum: 5 }));
+
+    loseAnswer();
+    const asked = await passing(talk.run('Pay'));
+
+    expect(asked).toMatchObject({ status: 200, body: { run: { status: 'requires_action' }, interrupts: [{ toolCallId: 'call_pay' }] } });
+    service.models.next(says('Paid.'));
+    expect(await talk.resume(...asked.body.interrupts.map(approve))).toMatchObject({ status: 200 });
+    expect(pay.inputs).toEqual([{ sum: 5 }]);
+    expect(anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {})).toMatchObject([{ id: 'call_pay' }]);
+  });
+
+  it('is a failure with the provider’s cause where it was one', async () => {
+    const talk = await Talk.start(service);
+    service.models.next(refuses(401));
+    loseAnswer();
+    expect(await passing(talk.run<{ code: string }>('Hi'))).toMatchObject({ status: 502, body: { code: 'provider_auth' } });
+    expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'provider_auth' } });
+  });
+
+  it('is done with once it is found, also after its caller was told that it could not be stored', async () => {
+    const talk = await Talk.start(service);
+    service.models.next(says('Hello'));
+    loseAnswer(STORE_TRIES - 1);
+    expect(await passing(talk.run<object>('Hi'))).toMatchObject({ status: 500 });
+    expect(service.app.get(RunOwner).unsettled.size).toBe(1);
+    await until(async () => {
+      await clock.advance(STORE_AGAIN_MS);
+      return service.app.get(RunOwner).unsettled.size === 0;
+    }, 'the end is found');
+    expect(await talk.storedRun()).toMatchObject({ status: 'completed' });
+    expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello']);
+  });
+});
 
 clusterOnly('a database that is away', () => {
   it.each(['cut', 'stalled'] as const)('(the way to it %s) answers 503 within two seconds, and serves as before once it is back', async (how) => {
@@ -169,5 +253,38 @@ clusterOnly('a database that is away', () => {
       await expect(broken).rejects.toThrow('cannot reach its database');
     }
     expect(await talk.run('Hi')).toMatchObject({ status: 200 });
+  });
+});
+
+clusterOnly('a way to the database that loses an answer', () => {
+  let beside: Client;
+
+  beforeAll(async () => {
+    beside = await connectToTestDatabase(service.database, SERVER);
+  });
+  afterAll(() => beside.end());
+
+  it('costs no run its end: what was stored is what is told', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half'], [' and half']);
+    service.models.next(held.script);
+    const running = talk.run('Hi');
+    await held.asked;
+    // Connections that are open already: no new one would come about.
+    await Promise.all(Array.from({ length: 5 }, () => service.database.query('select pg_sleep(0.05)')));
+
+    proxy?.stall('answers');
+    held.finish();
+    await until(async () => {
+      const { rows } = await beside.query<{ status: string }>('select status from runs where thread_id = $1', [talk.threadId]);
+      return rows[0]?.status === 'completed';
+    }, 'the end is stored');
+    proxy?.cut();
+    proxy?.restore();
+
+    expect(await passing(running)).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
+    expect(await talk.storedRun()).toMatchObject({ status: 'completed' });
+    service.models.next(says('Hello'));
+    expect(await talk.run('Again')).toMatchObject({ status: 200 });
   });
 });

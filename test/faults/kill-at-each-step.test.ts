@@ -5,7 +5,7 @@ import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import { answers, says, type ModelScript, ScriptedModels } from '../support/scripted-models.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { type Listed, type ReceivedEvent, ServiceClient } from './service-client.js';
+import { type Listed, onceFree, type ReceivedEvent, ServiceClient } from './service-client.js';
 
 const ENTRY = resolve('test/support/service-that-dies.mjs');
 const QUESTION = 'Please pay';
@@ -81,15 +81,8 @@ async function turnThatDies({ at }: Step, file: string): Promise<{ threadId: str
 }
 
 /** The run of a dead process is ended first. */
-async function nextTurn(threadId: string): Promise<ReceivedEvent[]> {
-  for (;;) {
-    try {
-      return await client.streamed(threadId, 'And now?');
-    } catch (error) {
-      if (!String(error).includes('thread_busy')) throw error;
-      await new Promise((wait) => setTimeout(wait, 100));
-    }
-  }
+function nextTurn(threadId: string): Promise<ReceivedEvent[]> {
+  return onceFree(() => client.streamed(threadId, 'And now?'));
 }
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { anthropicWire } from '../support/provider-wire.js';
 import { answers, HeldReply, says, ScriptedModels } from '../support/scripted-models.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { readEvents } from '../support/sse.js';
-import { type Listed, ServiceClient } from './service-client.js';
+import { type Listed, onceFree, ServiceClient } from './service-client.js';
 
 const THREADS = 6;
 const KILLS = 3;
@@ -62,17 +62,13 @@ async function turn(conversation: Conversation): Promise<void> {
 }
 
 /** The next message is accepted once the run of the dead process has been ended. */
-async function turnWhenFree(conversation: Conversation): Promise<void> {
-  for (;;) {
-    try {
-      await turn(conversation);
-      return;
-    } catch (error) {
-      if (!String(error).includes('thread_busy')) throw error;
+function turnWhenFree(conversation: Conversation): Promise<void> {
+  return onceFree(
+    () => turn(conversation),
+    () => {
       conversation.sent -= 1;
-      await new Promise((wait) => setTimeout(wait, 250));
-    }
-  }
+    },
+  );
 }
 
 function total(conversations: readonly Conversation[]): number {

@@ -1,12 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { modeEnvironment } from '../support/mode-environment.js';
+import { clusterOnly } from '../support/modes.js';
 import { HeldReply, ScriptedModels } from '../support/scripted-models.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { readEvents } from '../support/sse.js';
+import { until } from '../support/until.js';
 import { ServiceClient } from './service-client.js';
 
-const clusterOnly = process.env['TEST_MODE'] === 'cluster' ? describe : describe.skip;
 
 interface Numbered {
   readonly id: number;
@@ -17,7 +18,6 @@ interface Numbered {
 class Listener {
   readonly events: Numbered[] = [];
   readonly ended: Promise<void>;
-  private readonly watchers: (() => void)[] = [];
 
   constructor(response: Promise<Response>) {
     this.ended = this.read(response);
@@ -25,8 +25,8 @@ class Listener {
     this.ended.catch(() => undefined);
   }
 
-  async has(count: number): Promise<void> {
-    while (this.events.length < count) await new Promise<void>((resolve) => this.watchers.push(resolve));
+  has(count: number): Promise<void> {
+    return until(() => this.events.length >= count, `the stream has ${count} events`);
   }
 
   /** How it ended, once it has. */
@@ -44,7 +44,6 @@ class Listener {
     if (status !== 200 || !body) throw new Error(`The stream was answered with ${status}`);
     for await (const { id, data } of readEvents(body)) {
       this.events.push({ id: Number(id), event: JSON.parse(data) as Numbered['event'] });
-      for (const resolve of this.watchers.splice(0)) resolve();
     }
   }
 }
@@ -131,7 +130,7 @@ clusterOnly('two replicas of the service', () => {
     network.restore();
     // The next test needs the way that this one took.
     const rejoined = (): Promise<string | undefined> => join(path, 0).outcome().catch(() => 'refused');
-    while ((await rejoined()) !== 'RUN_FINISHED') await new Promise((wait) => setTimeout(wait, 50));
+    await until(async () => (await rejoined()) === 'RUN_FINISHED', 'Redis carries the events again', { everyMs: 50 });
     expect(here.last?.type).toBe('RUN_FINISHED');
     expect(here.events.map(({ id }) => id)).toEqual(here.events.map((_, index) => index + 1));
   });

@@ -1,5 +1,6 @@
 import type { ServiceProcess } from '../support/service-process.js';
 import { readEvents } from '../support/sse.js';
+import { until } from '../support/until.js';
 
 export interface Listed {
   readonly messages: readonly {
@@ -62,4 +63,23 @@ export class ServiceClient {
   async messages(threadId: string): Promise<Listed['messages']> {
     return (await this.call<Listed>('GET', `/v1/threads/${threadId}/messages`)).messages;
   }
+}
+
+/** Within this time the run of a dead process is ended, and its thread free. */
+const FREE_WITHIN_MS = 60_000;
+
+/** What comes of a message once its thread is free; each refusal until then is told. */
+export async function onceFree<Result>(send: () => Promise<Result>, refused?: () => void): Promise<Result> {
+  const results: Result[] = [];
+  const accepted = async (): Promise<boolean> => {
+    try {
+      return results.push(await send()) > 0;
+    } catch (error) {
+      if (!String(error).includes('thread_busy')) throw error;
+      refused?.();
+      return false;
+    }
+  };
+  await until(accepted, 'the run of the dead process is ended', { withinMs: FREE_WITHIN_MS, everyMs: 100 });
+  return results[0] as Result;
 }

@@ -1,9 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
 import { dataFolder } from '../support/data-folder.js';
+import { until } from '../support/harness.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
+import { clusterOnly } from '../support/modes.js';
 import { breaksOffAfter, refuses, says, ScriptedModels } from '../support/scripted-models.js';
 import { type ProcessOptions, ServiceProcess } from '../support/service-process.js';
 import { ServiceClient } from './service-client.js';
@@ -11,7 +16,6 @@ import { ServiceClient } from './service-client.js';
 // Each test starts processes.
 jest.setTimeout(120_000);
 
-const CLUSTER = process.env['TEST_MODE'] === 'cluster';
 
 let environment: ModeEnvironment;
 const folders: string[] = [];
@@ -45,9 +49,7 @@ afterAll(async () => {
   for (const made of folders) rmSync(made, { recursive: true, force: true });
 });
 
-const embeddedOnly = CLUSTER ? describe.skip : describe;
-
-embeddedOnly('a second process on the same data folder', () => {
+describe('a second process on the same data folder', () => {
   it('refuses to start with one line that names the folder, and leaves the first one alone', async () => {
     const data = await dataFolder();
     folders.push(data.path);
@@ -79,6 +81,99 @@ describe('a wrong setting', () => {
     const { code, said } = await refusedStart({ role: 'worker', environment: { DATA_DIR: folder() } });
     expect(code).toBe(1);
     expect(said).toMatch(/^DATABASE_URL: [^\n]*npm start[^\n]*\n$/);
+  });
+});
+
+clusterOnly('a database that another process is migrating', () => {
+  it('is waited for, which the log and the command line say', async () => {
+    const own = await modeEnvironment();
+    const other = new Client({ connectionString: own.variables['DATABASE_URL'] });
+    await other.connect();
+    await other.query('select pg_advisory_lock(7216943001)');
+    const variables = { DATA_DIR: folder(), LOG_LEVEL: 'info', ...own.variables };
+    const service = ServiceProcess.spawn({ environment: variables });
+    const command = ServiceProcess.spawn({ environment: variables, entry: resolve('dist/cli.js'), role: 'migrate' });
+    started.push(service);
+    await until(() => service.written.includes('Waiting for another process that is migrating the database'), 'the log says so');
+    await until(() => command.written === 'waiting for another process that is migrating the database\n', 'the command says so');
+    expect(service.exited || command.exited).toBe(false);
+    await other.end();
+    expect(await command.ended()).toBe(0);
+    await until(() => service.written.includes('Listening on'), 'the service starts');
+    await service.kill();
+    await own.close();
+  });
+});
+
+describe('a start that a setting makes impossible', () => {
+  const key = Buffer.alloc(32, 5).toString('base64');
+
+  async function expectOneLine(line: RegExp, wrong: Readonly<Record<string, string>>): Promise<void> {
+    const { code, said } = await refusedStart({ environment: { DATA_DIR: folder(), ...wrong } });
+    expect(said).toMatch(/^[^\n]+\n$/);
+    expect(said).toMatch(line);
+    expect(code).toBe(1);
+  }
+
+  it.each([
+    ['an address of another machine', /^HOST: 203\.0\.113\.9 is not an address of this machine$/m, { HOST: '203.0.113.9' }],
+    ['a host without an address', /^HOST: no\.such\.host\.invalid cannot be resolved/, { HOST: 'no.such.host.invalid' }],
+    [
+      'a database server that is not there',
+      /^DATABASE_URL: nothing listens at 127\.0\.0\.1:1$/m,
+      { DATABASE_URL: 'postgresql://u:password-canary@127.0.0.1:1/x', SECRETS_KEY: key },
+    ],
+    [
+      'a database server without an address',
+      /^DATABASE_URL: no\.such\.host\.invalid cannot be resolved/,
+      { DATABASE_URL: 'postgresql://u:password-canary@no.such.host.invalid/x', SECRETS_KEY: key },
+    ],
+  ])('(%s) ends in one line that names the setting; exit code 1', async (_what, line, wrong) => {
+    await expectOneLine(line, wrong);
+  });
+
+  it('(a data folder that is a file) ends in one line that names the setting; exit code 1', async () => {
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    await expectOneLine(/^DATA_DIR: .* cannot be written to/, { DATA_DIR: file });
+  });
+
+  it('(a port in use) ends in one line that names it, and the first key is not lost by it', async () => {
+    const data = await dataFolder();
+    folders.push(data.path);
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const PORT = String((taken.address() as AddressInfo).port);
+    await expectOneLine(new RegExp(`^PORT: ${PORT} is in use on 127\\.0\\.0\\.1`), { DATA_DIR: data.path, PORT });
+    taken.close();
+    await once(taken, 'close');
+    const service = await start({ environment: { DATA_DIR: data.path, PORT } });
+    expect(service.firstKey).toBeDefined();
+  });
+
+  clusterOnly('with servers', () => {
+    it('(a database or a user that the server does not have) makes neither', async () => {
+      const url = new URL(environment.variables['DATABASE_URL'] ?? '');
+      url.pathname = `/missing_${Date.now()}`;
+      const missing = { DATABASE_URL: url.href, SECRETS_KEY: key };
+      for (const _time of [1, 2]) await expectOneLine(/^DATABASE_URL: database "missing_\d+" does not exist/, missing);
+      url.username = 'no_such_user';
+      await expectOneLine(/^DATABASE_URL: the server does not let this user in: /, { ...missing, DATABASE_URL: url.href });
+    });
+
+    it('leaves out a Redis that is not there: the service starts, and says so once', async () => {
+      const own = await modeEnvironment();
+      const service = await start({ environment: { ...own.variables, REDIS_URL: 'redis://127.0.0.1:1', DATA_DIR: folder() } });
+      const ready = await fetch(`${service.url}/health/ready`);
+      expect(ready.status).toBe(503);
+      const { checks } = (await ready.json()) as { checks: Record<string, string> };
+      expect(Object.keys(checks).filter((part) => checks[part] !== 'ok').sort()).toEqual(['jobs', 'redis']);
+      expect(service.written.match(/Redis cannot be reached/g)).toHaveLength(1);
+      expect(service.written.match(/The job queue cannot be reached/g)).toHaveLength(1);
+      expect(service.written).not.toContain('The job queue reported an error');
+      await service.kill();
+      await own.close();
+    });
   });
 });
 

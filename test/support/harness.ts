@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthenticateRequest, CAPABILITIES } from '../../src/access/index.js';
 import { AppModule, operatorCommands, schemas } from '../../src/app.module.js';
@@ -12,10 +13,14 @@ import { EventBus } from '../../src/platform/events/index.js';
 import { createHttpApp } from '../../src/platform/http/index.js';
 import { runCommand } from '../../src/platform/operator/index.js';
 import { createLogger } from '../../src/platform/telemetry/index.js';
+import { DocumentedAnswers } from './documented-answers.js';
+import { RotateSecrets } from '../../src/platform/vault/index.js';
 import { clusterVariables } from './mode-environment.js';
 import { ScriptedModels } from './scripted-models.js';
 import { readEvents } from './sse.js';
 import { openTestDatabase } from './test-database.js';
+
+export { until } from './until.js';
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
@@ -60,68 +65,14 @@ async function stop(app: NestFastifyApplication): Promise<void> {
   await closed;
 }
 
-/** The whole service in this process, listening on a port of its own, on a database of its own. */
-export class TestService {
+/** A service that listens somewhere, in this process or another, as its customers and its operator reach it. */
+export class RunningService {
   private organizations = 0;
 
-  private constructor(
-    readonly app: NestFastifyApplication,
+  constructor(
     readonly baseUrl: string,
-    readonly database: Database,
-    readonly models: ScriptedModels,
-    readonly clock: Clock,
     private readonly operate: (line: readonly string[]) => Promise<object>,
-    private readonly dispose: () => Promise<void>,
-    private readonly startReplica: () => Promise<TestService>,
   ) {}
-
-  static async start(options: ServiceOptions = {}): Promise<TestService> {
-    const models = await ScriptedModels.start();
-    const open = await openTestDatabase(schemas);
-    const dataDir = mkdtempSync(join(tmpdir(), 'service-test-'));
-    const clock = options.clock ?? new SystemClock();
-    const settings = readSettings(
-      { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...models.environment, ...(open.url === undefined ? {} : clusterVariables(open.url)), ...options.environment },
-      { role: 'all', demo: false },
-    );
-    const logger = createLogger(settings);
-    const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
-      const app = await createHttpApp({
-        rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: options.extensions }),
-        settings,
-        logger,
-        onRequest: (created) => [created.get(AuthenticateRequest).hook],
-      });
-      await app.listen(0, '127.0.0.1');
-      return app;
-    };
-    const app = await boot(open);
-    const commands = operatorCommands({ open, clock, events: app.get(EventBus) });
-    const operate = (line: readonly string[]): Promise<object> => runCommand(commands, line);
-    const of = async (app: NestFastifyApplication, dispose: () => Promise<void>): Promise<TestService> => {
-      const url = await app.getUrl();
-      return new TestService(app, url, open.database, models, clock, operate, dispose, startReplica);
-    };
-    // Nothing but the database, and in cluster mode Redis, is common to the two.
-    const startReplica = async (): Promise<TestService> => {
-      const replica = await boot({ ...open, close: () => Promise.resolve() });
-      return of(replica, () => stop(replica));
-    };
-    return of(app, async () => {
-      await stop(app);
-      await models.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    });
-  }
-
-  /** The service once more, as another process on the same database. Close it before this one. */
-  replica(): Promise<TestService> {
-    return this.startReplica();
-  }
-
-  close(): Promise<void> {
-    return this.dispose();
-  }
 
   /** One operator command, as its words. */
   async cli<Result extends object>(...line: string[]): Promise<Result> {
@@ -190,20 +141,97 @@ export class TestService {
   }
 }
 
+/** The whole service in this process, listening on a port of its own, on a database of its own. */
+export class TestService extends RunningService {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    baseUrl: string,
+    readonly database: Database,
+    readonly models: ScriptedModels,
+    readonly clock: Clock,
+    operate: (line: readonly string[]) => Promise<object>,
+    private readonly dispose: () => Promise<void>,
+    private readonly startReplica: () => Promise<TestService>,
+  ) {
+    super(baseUrl, operate);
+  }
+
+  static async start(options: ServiceOptions = {}): Promise<TestService> {
+    const models = await ScriptedModels.start();
+    const open = await openTestDatabase(schemas);
+    const dataDir = mkdtempSync(join(tmpdir(), 'service-test-'));
+    const clock = options.clock ?? new SystemClock();
+    const settings = readSettings(
+      { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...models.environment, ...(open.url === undefined ? {} : clusterVariables(open.url)), ...options.environment },
+      { role: 'all', demo: false },
+    );
+    const logger = createLogger(settings);
+    const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
+      const app = await createHttpApp({
+        rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: options.extensions }),
+        settings,
+        logger,
+        onRequest: (created) => [new DocumentedAnswers(created).hook, created.get(AuthenticateRequest).hook],
+      });
+      await app.listen(0, '127.0.0.1');
+      return app;
+    };
+    const app = await boot(open);
+    const commands = operatorCommands({ open, clock, events: app.get(EventBus) }, () => app.get(RotateSecrets));
+    const operate = (line: readonly string[]): Promise<object> => runCommand(commands, line);
+    const of = async (app: NestFastifyApplication, dispose: () => Promise<void>): Promise<TestService> => {
+      const url = await app.getUrl();
+      return new TestService(app, url, open.database, models, clock, operate, dispose, startReplica);
+    };
+    // Nothing but the database, and in cluster mode Redis, is common to the two.
+    const startReplica = async (): Promise<TestService> => {
+      const replica = await boot({ ...open, close: () => Promise.resolve() });
+      return of(replica, () => stop(replica));
+    };
+    return of(app, async () => {
+      await stop(app);
+      await models.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+  }
+
+  /** The service once more, as another process on the same database. Close it before this one. */
+  replica(): Promise<TestService> {
+    return this.startReplica();
+  }
+
+  close(): Promise<void> {
+    return this.dispose();
+  }
+}
+
 export function startService(options: ServiceOptions = {}): Promise<TestService> {
   return TestService.start(options);
+}
+
+/**
+ * A service for all tests of a file: started before them, without the scripts of the test before each one, and closed
+ * after them. What is returned stands for it, and can be used from the first hook or test on.
+ */
+export function useService(options: ServiceOptions = {}): TestService {
+  let started: TestService | undefined;
+  beforeAll(async () => {
+    started = await startService(options);
+  });
+  afterAll(() => started?.close());
+  beforeEach(() => {
+    started?.models.reset();
+  });
+  return new Proxy({} as TestService, {
+    get: (_none, name) => {
+      if (!started) throw new Error('The service is started before the first test, not before');
+      const value: unknown = Reflect.get(started, name);
+      return typeof value === 'function' ? (value.bind(started) as unknown) : value;
+    },
+  });
 }
 
 /** Body of a run that sends one message. */
 export function message(content: string, more: Readonly<Record<string, unknown>> = {}): object {
   return { message: { role: 'user', content }, ...more };
-}
-
-/** Resolves once `condition` holds; looks again at every turn of the event loop, and gives up after 10 s. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

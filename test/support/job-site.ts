@@ -14,6 +14,7 @@ import {
 import { newId } from '../../src/platform/ids/index.js';
 import { type JobContext, type JobDefinition, JobHandler, JobsModule } from '../../src/platform/jobs/index.js';
 import { Draining } from '../../src/platform/lifecycle/index.js';
+import { createLogger, Logger } from '../../src/platform/telemetry/index.js';
 import { ManualClock } from './manual-clock.js';
 
 /** A database of its own, and what tells where the jobs are queued. */
@@ -86,6 +87,8 @@ export interface ProcessOptions {
 /** One installation: a database, queues that no other test sees, and the processes that a test starts. */
 export class JobSite {
   readonly clock = new ManualClock();
+  /** What the processes logged, as JSON lines. */
+  readonly log: string[] = [];
   private readonly namespace = `test-${newId()}`;
   private readonly running = new Set<TestingModule>();
 
@@ -98,7 +101,7 @@ export class JobSite {
   async start({ handlers, jobs, role = 'all', redisUrl }: ProcessOptions): Promise<TestingModule> {
     const module = await Test.createTestingModule({
       imports: [
-        { module: Kernel, ...kernel(this.on.open, this.clock) },
+        { module: Kernel, ...kernel(this.on.open, this.clock, this.log) },
         JobsModule.forRoot(varied(this.on.settings, { role, redisUrl }), { namespace: this.namespace }),
         ...jobs.map((job) => JobsModule.define(job)),
       ],
@@ -135,15 +138,16 @@ async function forgetKeys(redisUrl: string, pattern: string): Promise<void> {
 @Module({})
 class Kernel {}
 
-function kernel(open: OpenDatabase, clock: Clock): Pick<ModuleMetadata, 'providers' | 'exports'> {
+function kernel(open: OpenDatabase, clock: Clock, log: string[]): Pick<ModuleMetadata, 'providers' | 'exports'> {
   return {
     providers: [
       { provide: OPEN_DATABASE, useValue: open },
       { provide: Database, useValue: open.database },
       { provide: Clock, useValue: clock },
+      { provide: Logger, useValue: createLogger({ logLevel: 'info' }, { write: (line) => void log.push(line) }) },
       Draining,
     ],
-    exports: [OPEN_DATABASE, Database, Clock, Draining],
+    exports: [OPEN_DATABASE, Database, Clock, Logger, Draining],
   };
 }
 

@@ -8,18 +8,30 @@ interface Timer {
 
 /** A clock that moves only when a test says so. */
 export class ManualClock extends Clock {
-  private current: number;
+  private readonly start: number;
+  /** Time that has passed; timers are due by it. */
+  private current = 0;
+  private jumped = 0;
   private readonly timers = new Set<Timer>();
   private sleepers = 0;
   private watchers: { readonly count: number; readonly resolve: () => void }[] = [];
 
   constructor(start: Date | string = '2026-01-01T00:00:00.000Z') {
     super();
-    this.current = new Date(start).getTime();
+    this.start = new Date(start).getTime();
   }
 
   now(): Date {
-    return new Date(this.current);
+    return new Date(this.start + this.current + this.jumped);
+  }
+
+  monotonic(): number {
+    return this.current;
+  }
+
+  /** Sets the wall clock forth, or with a negative number back; no time passes. */
+  jump(ms: number): void {
+    this.jumped += ms;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,9 +1,7 @@
+import { until } from './until.js';
 import type { RunLog, RunLogEntry } from '../../src/platform/run-log/index.js';
 
 export const REDIS_URL = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
-
-/** Redis takes part where the test run asks for a cluster, and only there. */
-export const ON_REDIS = process.env['TEST_MODE'] === 'cluster';
 
 /** Everything a reader gets, from joining to the end of the log. */
 export async function collect(log: RunLog, runId: string, after = 0): Promise<RunLogEntry[]> {
@@ -15,6 +13,6 @@ export async function collect(log: RunLog, runId: string, after = 0): Promise<Ru
 }
 
 /** Resolves once the condition holds. */
-export async function eventually(holds: () => Promise<boolean | undefined> | boolean): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+export function eventually(holds: () => Promise<boolean | undefined> | boolean): Promise<void> {
+  return until(async () => (await holds()) === true, 'what Redis or a log is to hold', { everyMs: 0 });
 }

@@ -5,14 +5,19 @@ import { resolve } from 'node:path';
 const ENTRY = resolve('dist/main.js');
 const READY = /Listening on (http:\/\/\S+)/;
 const FIRST_KEY = /\b(ak_[0-9A-Za-z]{49})\b/;
+/** Tests start the same code some fifty times; compiling it is a good part of a start. */
+export const COMPILE_CACHE = resolve('node_modules/.cache/compile');
 /** Far longer than a start takes; a machine that runs other tests beside it is slow. */
 const READY_WITHIN_MS = 60_000;
 
 export interface ProcessOptions {
-  readonly role?: 'all' | 'api' | 'worker' | 'demo';
+  /** Of `dist/main.js`; the word that another program is given. */
+  readonly role?: 'all' | 'api' | 'worker' | 'demo' | 'migrate';
   readonly environment: Readonly<Record<string, string>>;
   /** Another program than the service's own `dist/main.js`. */
   readonly entry?: string;
+  /** Given to the Node that runs it. */
+  readonly nodeOptions?: readonly string[];
 }
 
 /** The built service as a process of its own, started as its start script starts it. */
@@ -42,12 +47,12 @@ export class ServiceProcess {
   }
 
   /** Starts it without waiting for it: for starts that are expected to fail. */
-  static spawn({ role = 'all', environment, entry = ENTRY }: ProcessOptions): ServiceProcess {
+  static spawn({ role = 'all', environment, entry = ENTRY, nodeOptions = [] }: ProcessOptions): ServiceProcess {
     const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
     return new ServiceProcess(
-      spawn(process.execPath, [entry, role], {
-        env: { PATH, HOME, TMPDIR, PORT: '0', LOG_LEVEL: 'warn', ...environment },
-        stdio: ['ignore', 'pipe', 'pipe'],
+      spawn(process.execPath, [...nodeOptions, entry, role], {
+        env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE: COMPILE_CACHE, PORT: '0', LOG_LEVEL: 'warn', ...environment },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       }),
     );
   }
@@ -80,6 +85,14 @@ export class ServiceProcess {
 
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
+  }
+
+  /** Asks a program that answers questions over its channel; one at a time. */
+  async ask(question: string): Promise<unknown> {
+    const answered = once(this.child, 'message') as Promise<[unknown]>;
+    this.child.send(question);
+    const [answer] = await answered;
+    return answer;
   }
 
   /** As `kill -9` does: nothing is flushed, nothing is said. */

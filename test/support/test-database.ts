@@ -1,12 +1,12 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import { vector } from '@electric-sql/pglite-pgvector';
 import { Client } from 'pg';
 import { readSettings } from '../../src/platform/config/index.js';
 import {
   type ContextSchema,
+  type Database,
   migrate,
   openDatabase,
   openPglite,
@@ -35,7 +35,7 @@ export async function openTestDatabase(schemas: readonly ContextSchema[]): Promi
 }
 
 async function openInMemory(schemas: readonly ContextSchema[]): Promise<TestDatabase> {
-  return { ...(await openPglite({ loadDataDir: await emptyCluster() }, schemas)), url: undefined };
+  return { ...(await openPglite({ loadDataDir: await migratedCluster(schemas) }, schemas)), url: undefined };
 }
 
 async function openOnServer(schemas: readonly ContextSchema[]): Promise<TestDatabase> {
@@ -57,6 +57,19 @@ async function openOnServer(schemas: readonly ContextSchema[]): Promise<TestData
   };
 }
 
+/** A connection of a test's own to the service's database, past the service and whatever stands on its way. */
+export async function connectToTestDatabase(
+  database: Pick<Database, 'query'>,
+  server = process.env.DATABASE_URL ?? '',
+): Promise<Client> {
+  const [row] = await database.query<{ name: string }>('select current_database() as name');
+  const url = new URL(server);
+  url.pathname = `/${row?.name ?? ''}`;
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  return client;
+}
+
 async function onServer(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -67,42 +80,48 @@ async function onServer(url: string, statement: string): Promise<void> {
   }
 }
 
-let cluster: Promise<Blob> | undefined;
+/** By what was done to them, in the memory of this process. */
+const clusters = new Map<string, Promise<Blob>>();
 
 /**
- * The files of an empty PostgreSQL cluster. Making them takes seconds, so they are kept between test
- * runs; the tables are not, or a changed migration would go unnoticed.
+ * The files of a PostgreSQL cluster with the tables of `schemas`. Making them takes seconds, so they are kept between
+ * test runs, under a name that any change to a migration changes.
  */
-function emptyCluster(): Promise<Blob> {
-  cluster ??= loadCluster();
+async function migratedCluster(schemas: readonly ContextSchema[]): Promise<Blob> {
+  const file = await clusterFile(schemas);
+  const cluster = clusters.get(file) ?? loadCluster(file, schemas);
+  clusters.set(file, cluster);
   return cluster;
 }
 
 /** The same as a tar file, for a service in a process of its own. */
-export async function emptyClusterFile(): Promise<string> {
-  await emptyCluster();
-  return clusterFile();
+export async function migratedClusterFile(schemas: readonly ContextSchema[]): Promise<string> {
+  await migratedCluster(schemas);
+  return clusterFile(schemas);
 }
 
-async function clusterFile(): Promise<string> {
+async function clusterFile(schemas: readonly ContextSchema[]): Promise<string> {
   const manifest = createRequire(import.meta.url).resolve('@electric-sql/pglite').replace(/dist.*$/, 'package.json');
   const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
-  return join(import.meta.dirname, '../../node_modules/.cache/test-database', `pglite-${version}.tar`);
+  const steps = schemas.flatMap(({ migrations }) => migrations.map(({ name, statements }) => [name, statements]));
+  const hash = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 16);
+  return join(import.meta.dirname, '../../node_modules/.cache/test-database', `pglite-${version}-${hash}.tar`);
 }
 
-async function loadCluster(): Promise<Blob> {
-  const file = await clusterFile();
+async function loadCluster(file: string, schemas: readonly ContextSchema[]): Promise<Blob> {
   try {
     return new Blob([await readFile(file)]);
   } catch {
-    return makeCluster(file);
+    return makeCluster(file, schemas);
   }
 }
 
-async function makeCluster(file: string): Promise<Blob> {
-  const pglite = await PGlite.create({ extensions: { vector } });
-  const dump = await pglite.dumpDataDir('none');
-  await pglite.close();
+async function makeCluster(file: string, schemas: readonly ContextSchema[]): Promise<Blob> {
+  const open = await openPglite({}, schemas);
+  await migrate(open);
+  if (open.native.kind !== 'embedded') throw new Error('The database is not in this process');
+  const dump = await open.native.pglite.dumpDataDir('none');
+  await open.close();
   await mkdir(dirname(file), { recursive: true });
   // Another test process may be at it too; a rename is seen whole or not at all.
   const part = `${file}.${newId()}`;

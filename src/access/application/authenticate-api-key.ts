@@ -7,6 +7,7 @@ import { ApiKeyRevoked } from '../domain/access.events.js';
 import { digestApiKey, isWellFormedApiKey } from '../domain/api-key-format.js';
 import type { ApiKeyPrincipal } from '../domain/principal.js';
 import { ApiKeyRepository, type StoredCredential } from '../persistence/api-key.repository.js';
+import { FamiliarKeys } from './familiar-keys.js';
 import { RecordKeyUse } from './record-key-use.js';
 
 /** A revoked key is refused in every process within five seconds; the rest is room for the look-up. */
@@ -24,6 +25,7 @@ export class AuthenticateApiKey {
   private readonly known: TtlCache<Credential>;
   /** Apart from the known ones, so that invented keys do not push those out. */
   private readonly unknown: TtlCache<true>;
+  private readonly familiar: FamiliarKeys;
 
   constructor(
     private readonly clock: Clock,
@@ -33,21 +35,35 @@ export class AuthenticateApiKey {
   ) {
     this.known = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
     this.unknown = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
+    this.familiar = new FamiliarKeys(clock);
     events.subscribe(ApiKeyRevoked, ({ digest }) => {
       this.known.delete(digest);
+      this.familiar.forget(digest);
     });
   }
 
-  /** @throws ApiKeyInvalid when the text is no key, or the key is unknown, revoked or expired */
-  async execute(text: string): Promise<ApiKeyPrincipal> {
+  /**
+   * @param beforeAsking called before the database is asked about a key that was not good here lately; what it
+   *   throws is thrown
+   * @throws ApiKeyInvalid when the text is no key, or the key is unknown, revoked or expired
+   */
+  async execute(text: string, beforeAsking?: () => Promise<void>): Promise<ApiKeyPrincipal> {
     if (!isWellFormedApiKey(text)) throw new ApiKeyInvalid();
     const digest = digestApiKey(text);
     const name = digest.toString('hex');
+    if (beforeAsking && !this.familiar.has(name)) await beforeAsking();
     const credential = await this.known.get(name, () => this.find(name, digest));
-    if (!credential) throw new ApiKeyInvalid();
-    if (credential.expiresAt !== null && credential.expiresAt <= this.clock.now()) throw new ApiKeyInvalid();
+    if (!credential || this.isOver(credential)) {
+      this.familiar.forget(name);
+      throw new ApiKeyInvalid();
+    }
+    this.familiar.remember(name);
     this.uses.record(credential.principal.keyId);
     return credential.principal;
+  }
+
+  private isOver({ expiresAt }: Credential): boolean {
+    return expiresAt !== null && expiresAt <= this.clock.now();
   }
 
   private async find(name: string, digest: Buffer): Promise<Credential | undefined> {

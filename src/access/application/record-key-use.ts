@@ -12,7 +12,8 @@ const FLUSH_EVERY_MS = 10_000;
 export class RecordKeyUse implements BeforeApplicationShutdown {
   private readonly logger = new Logger(RecordKeyUse.name);
   private readonly pending = new Map<string, Date>();
-  private readonly written = new Map<string, Date>();
+  /** When the use of a key was written, in the clock's monotonic time. */
+  private readonly written = new Map<string, number>();
   private readonly stop: () => void;
 
   constructor(
@@ -23,9 +24,8 @@ export class RecordKeyUse implements BeforeApplicationShutdown {
   }
 
   record(keyId: string): void {
-    const now = this.clock.now();
     const written = this.written.get(keyId);
-    if (written === undefined || now.getTime() - written.getTime() >= PRECISION_MS) this.pending.set(keyId, now);
+    if (written === undefined || this.clock.monotonic() - written >= PRECISION_MS) this.pending.set(keyId, this.clock.now());
   }
 
   /** Writes what has been gathered; what cannot be written is tried again the next time. */
@@ -34,12 +34,13 @@ export class RecordKeyUse implements BeforeApplicationShutdown {
     this.pending.clear();
     this.forgetOld();
     if (uses.size === 0) return;
+    const writtenAt = this.clock.monotonic();
     try {
       await this.keys.recordUses(uses, PRECISION_MS);
-      for (const [keyId, at] of uses) this.written.set(keyId, at);
+      for (const keyId of uses.keys()) this.written.set(keyId, writtenAt);
     } catch (error) {
       for (const [keyId, at] of uses) if (!this.pending.has(keyId)) this.pending.set(keyId, at);
-      this.logger.warn(`The last use of ${uses.size} API keys could not be stored yet: ${String(error)}`);
+      this.logger.warn(`The last use of ${uses.size} API keys could not be stored yet`, error);
     }
   }
 
@@ -49,7 +50,7 @@ export class RecordKeyUse implements BeforeApplicationShutdown {
   }
 
   private forgetOld(): void {
-    const limit = this.clock.now().getTime() - PRECISION_MS;
-    for (const [keyId, at] of this.written) if (at.getTime() <= limit) this.written.delete(keyId);
+    const limit = this.clock.monotonic() - PRECISION_MS;
+    for (const [keyId, at] of this.written) if (at <= limit) this.written.delete(keyId);
   }
 }

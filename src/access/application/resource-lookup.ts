@@ -20,6 +20,11 @@ export abstract class ResourceLookup<Found extends ResourceOfAgent = ResourceOfA
    */
   abstract find(organizationId: string, id: string): Promise<Found | null>;
 
+  /** Headers that every answer carries, refusals too, once the resource is found. */
+  headersOf(_found: Found): Readonly<Record<string, string>> {
+    return {};
+  }
+
   /** The error for a resource that `find` does not know. */
   abstract absent(id: string): DomainError;
 }

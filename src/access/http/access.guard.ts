@@ -47,11 +47,17 @@ export class AccessGuard implements CanActivate {
     if (!access) throw new Error('The request reached the guard without having been authenticated');
     const { principal } = access;
     const resources = new RequestedResources(declaration, this.lookups, request, principal.organizationId);
-    await this.spend(declaration.rateLimit, principal, resources, reply);
+    try {
+      await this.spend(declaration.rateLimit, principal, resources, reply);
+    } catch (error) {
+      void reply.headers(await resources.headersOfRefusal());
+      throw error;
+    }
     checkScope(declaration, principal);
     checkLevel(declaration, principal);
-    for (const [kind, found] of await resources.findAll()) {
+    for (const { kind, found, headers } of await resources.findAll()) {
       access.resources.set(kind, found);
+      void reply.headers(headers);
     }
     for (const found of access.resources.values()) {
       if (found && !mayUseAgent(principal, found.agentId)) throw new ForbiddenByAgentAllowlist();

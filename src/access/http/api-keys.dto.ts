@@ -9,6 +9,7 @@ import {
 import type { ApiKey } from '../domain/api-key.js';
 import { CAPABILITIES, type Capability } from '../domain/capability.js';
 
+const MAX_ALLOWED_AGENTS = 10_000;
 const ALLOWLIST = 'The only agents the key may use; null means every agent of the organization.';
 
 export class CreateApiKeyBody {
@@ -18,7 +19,7 @@ export class CreateApiKeyBody {
   @EnumListField(CAPABILITIES, { description: 'What the key may do; at most what the calling key may do.' })
   readonly capabilities!: Capability[];
 
-  @UuidListField({ min: 1, optional: true, description: 'The only agents the key may use; absent means every agent.' })
+  @UuidListField({ min: 1, max: MAX_ALLOWED_AGENTS, optional: true, description: 'The only agents the key may use; absent means every agent.' })
   readonly agentIds?: string[];
 
   @TimestampField({ optional: true, description: 'When the key stops working, in the future; absent means never.' })

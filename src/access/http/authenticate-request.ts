@@ -35,7 +35,7 @@ export class AuthenticateRequest {
 
   private async authenticate(request: FastifyRequest, token: string): Promise<Principal> {
     try {
-      return await this.authenticateApiKey.execute(token);
+      return await this.authenticateApiKey.execute(token, () => this.failedCredentials.check(request));
     } catch (error) {
       if (error instanceof ApiKeyInvalid) await this.failedCredentials.count(request);
       throw error;

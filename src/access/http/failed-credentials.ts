@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { DomainError } from '../../platform/errors/index.js';
-import { RateLimiter } from '../../platform/limits/index.js';
+import { type RateLimit, RateLimiter, type RateLimitState } from '../../platform/limits/index.js';
 
 const LIMIT = 60;
 const WINDOW_SECONDS = 60;
@@ -10,34 +10,43 @@ const WINDOW_SECONDS = 60;
 const IPV6_SUBSCRIBER_BITS = 64;
 
 /**
- * Counts the credentials of each client address that fail. Only those are refused once the budget is used up:
- * a good key keeps working from an address that it shares with a bad one (NAT, a proxy). Each API server
- * counts its own, so that a flood of bad keys costs nothing outside the process.
+ * Counts the credentials of each client address that fail. Once the budget is used up, keys that were not good here
+ * lately are refused without asking the database; one in use keeps working from an address that it shares with a bad
+ * one (NAT, a proxy). Each API server counts its own, so that a flood of bad keys costs nothing outside the process.
  */
 @Injectable()
 export class FailedCredentials {
   constructor(private readonly limiter: RateLimiter) {}
+
+  /** @throws DomainError `rate_limited` when the address has used up its budget */
+  async check(request: FastifyRequest): Promise<void> {
+    refuseBeyond(await this.limiter.peek(budgetOf(request)));
+  }
 
   /**
    * Counts a credential that has failed.
    * @throws DomainError `rate_limited`, in place of what was wrong with it, when the address has used up its budget
    */
   async count(request: FastifyRequest): Promise<void> {
-    const budget = await this.limiter.hit({
-      bucket: `failed-credentials:${subscriberOf(request.ip)}`,
-      limit: LIMIT,
-      windowSeconds: WINDOW_SECONDS,
-      perProcess: true,
-    });
-    if (budget.allowed) return;
-    const message =
-      `${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds, and this one has failed ` +
-      'too. Check the API key before trying again.';
-    throw new DomainError('rate_limited', message, {
-      code: 'rate_limited',
-      retryAfterSeconds: budget.retryAfterSeconds,
-    });
+    refuseBeyond(await this.limiter.hit(budgetOf(request)));
   }
+}
+
+function budgetOf({ ip }: FastifyRequest): RateLimit {
+  return {
+    bucket: `failed-credentials:${subscriberOf(ip)}`,
+    limit: LIMIT,
+    windowSeconds: WINDOW_SECONDS,
+    perProcess: true,
+  };
+}
+
+function refuseBeyond({ allowed, retryAfterSeconds }: RateLimitState): void {
+  if (allowed) return;
+  const message =
+    `${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds; until that time is over, ` +
+    'only API keys that were in use before are accepted from it. Check the API key before trying again.';
+  throw new DomainError('rate_limited', message, { code: 'rate_limited', retryAfterSeconds });
 }
 
 /** The address, or the network that one subscriber has of IPv6. */

@@ -4,6 +4,12 @@ import { isUuid } from '../../platform/ids/index.js';
 import type { ResourceLookups, ResourceOfAgent } from '../application/resource-lookup.js';
 import { type AccessDeclaration, type ResourceReference, resourcesOf } from './access.decorator.js';
 
+interface FoundResource {
+  readonly kind: string;
+  readonly found: ResourceOfAgent | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The resources that one request names, each looked up at most once. */
 export class RequestedResources {
   private readonly looked = new Map<ResourceReference, Promise<ResourceOfAgent | null>>();
@@ -24,14 +30,28 @@ export class RequestedResources {
     return (first && (await this.find(first)))?.agentId ?? null;
   }
 
+  /** What a refusal before the look-up tells of the resources that are there. A look-up that fails is left for later. */
+  async headersOfRefusal(): Promise<Readonly<Record<string, string>>> {
+    const headers = this.references.map(async (reference) => this.headersOf(reference, await this.find(reference)));
+    const settled = await Promise.allSettled(headers);
+    return Object.assign({}, ...settled.map((each) => (each.status === 'fulfilled' ? each.value : {}))) as Record<string, string>;
+  }
+
   /**
    * Everything the request names, by kind.
    * @throws ValidationFailed when a path id is no UUID; the look-up's own error when there is no such resource
    */
-  async findAll(): Promise<ReadonlyMap<string, ResourceOfAgent | null>> {
-    const found = new Map<string, ResourceOfAgent | null>();
-    for (const reference of this.references) found.set(reference.kind, await this.require(reference));
-    return found;
+  async findAll(): Promise<readonly FoundResource[]> {
+    const all: FoundResource[] = [];
+    for (const reference of this.references) {
+      const found = await this.require(reference);
+      all.push({ kind: reference.kind, found, headers: this.headersOf(reference, found) });
+    }
+    return all;
+  }
+
+  private headersOf({ kind }: ResourceReference, found: ResourceOfAgent | null): Readonly<Record<string, string>> {
+    return found ? this.lookups.of(kind).headersOf(found) : {};
   }
 
   private async require(reference: ResourceReference): Promise<ResourceOfAgent | null> {

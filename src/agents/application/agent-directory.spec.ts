@@ -6,7 +6,8 @@ import { accessSchema, type OrganizationDirectory, ResourceLookups } from '../..
 import type { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { MasterKey, Vault, vaultSchema } from '../../platform/vault/index.js';
+import type { Outbox } from '../../platform/jobs/index.js';
+import { MasterKey, MasterKeys, Vault, vaultSchema } from '../../platform/vault/index.js';
 import type { Agent } from '../domain/agent.js';
 import { AgentNotFound } from '../domain/agents.errors.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
@@ -35,11 +36,12 @@ function processOn(database: Database, key: MasterKey) {
   const clock = new ManualClock();
   const events = new EventBus();
   const agents = new CountingRepository(database);
-  const vault = new Vault(database, key, clock);
+  const vault = new Vault(database, MasterKeys.of(key), clock);
   const view = { name: 'Any', plan: 'free', features: new Set(), agentLimit: null } as const;
   const organizations = { find: (id: string) => Promise.resolve({ ...view, id }) } as unknown as OrganizationDirectory;
   const terms = new OrganizationTerms(organizations);
   const versions = new AgentVersionsRepository(database);
+  const outbox = { enqueue: () => Promise.resolve() } as unknown as Outbox;
   const writes = new VersionedWrite(database, agents, versions, new VersionedParts(), clock, events);
   return {
     clock,
@@ -47,7 +49,7 @@ function processOn(database: Database, key: MasterKey) {
     directory: new AgentDirectory(agents, vault, clock, events),
     create: new CreateAgent(database, agents, terms, vault, versions, clock),
     change: new ChangeAgent(writes, terms, vault),
-    remove: new DeleteAgent(database, agents, vault, events),
+    remove: new DeleteAgent(database, agents, vault, outbox, events),
   };
 }
 

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
+import { Outbox } from '../../platform/jobs/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import { AgentDeleted } from '../domain/agents.events.js';
 import { AgentNotFound } from '../domain/agents.errors.js';
+import { removeAgentData } from '../jobs/remove-agent-data.job.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 
 @Injectable()
@@ -12,18 +14,21 @@ export class DeleteAgent {
     private readonly database: Database,
     private readonly agents: AgentsRepository,
     private readonly vault: Vault,
+    private readonly outbox: Outbox,
     private readonly events: EventBus,
   ) {}
 
   /**
-   * Removes the agent, its secrets and, through their foreign keys, the rows of every context that
-   * belong to it.
+   * Removes the agent, its secrets and, through their foreign keys, its sections and versions. What contexts hold
+   * besides is gone for every reader with the agent; a job removes it.
    * @throws AgentNotFound
    */
   async execute(organizationId: string, id: string): Promise<void> {
     await this.database.transaction(async (transaction) => {
       if (!(await this.agents.delete(transaction, organizationId, id))) throw new AgentNotFound();
       await this.vault.removeRecord(transaction, organizationId, id);
+      const agent = { organizationId, agentId: id };
+      await this.outbox.enqueue(transaction, removeAgentData, { agent }, { dedupeKey: id });
     });
     this.events.publish(new AgentDeleted(organizationId, id));
   }

@@ -10,7 +10,7 @@ export class AgentChanged extends DomainEvent {
   }
 }
 
-/** The agent and every row that refers to it are gone. */
+/** The agent is gone, and nothing of it can be read any more; its conversations are being removed. */
 export class AgentDeleted extends DomainEvent {
   constructor(
     readonly organizationId: string,

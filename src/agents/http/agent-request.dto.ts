@@ -1,4 +1,4 @@
-import { HEADER_TOKEN, PATH_PART } from '../../models/index.js';
+import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART } from '../../models/index.js';
 import {
   BooleanField,
   EnumField,
@@ -21,7 +21,9 @@ type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 type TextVerbosity = (typeof VERBOSITIES)[number];
 
 const OPTIONAL = { optional: true } as const;
-const MODEL = { optional: true, description: 'A model of the provider; its default model when omitted.' } as const;
+const MAX_MODEL = 255;
+const CHANGED_MODEL = { optional: true, max: MAX_MODEL } as const;
+const MODEL = { ...CHANGED_MODEL, description: 'A model of the provider; its default model when omitted.' } as const;
 
 export class ThinkingEnabledBody {
   @LiteralField('enabled')
@@ -93,7 +95,7 @@ export class ClaudeAgentProviderBody extends KeyedProviderBody {
 export class AnthropicProviderChangeBody {
   @LiteralField('anthropic')
   readonly type!: 'anthropic';
-  @StringField(OPTIONAL)
+  @StringField(CHANGED_MODEL)
   readonly model?: string;
   @UnionField('type', THINKING, OPTIONAL)
   readonly thinking?: ThinkingEnabledBody | ThinkingDisabledBody;
@@ -106,7 +108,7 @@ export class AnthropicProviderChangeBody {
 export class OpenAiProviderChangeBody {
   @LiteralField('openai-responses')
   readonly type!: 'openai-responses';
-  @StringField(OPTIONAL)
+  @StringField(CHANGED_MODEL)
   readonly model?: string;
   @ObjectField(() => ReasoningBody, OPTIONAL)
   readonly reasoning?: ReasoningBody;
@@ -117,14 +119,14 @@ export class OpenAiProviderChangeBody {
 export class GeminiProviderChangeBody {
   @LiteralField('gemini')
   readonly type!: 'gemini';
-  @StringField(OPTIONAL)
+  @StringField(CHANGED_MODEL)
   readonly model?: string;
 }
 
 export class ClaudeAgentProviderChangeBody {
   @LiteralField('claude-agent-sdk')
   readonly type!: 'claude-agent-sdk';
-  @StringField(OPTIONAL)
+  @StringField(CHANGED_MODEL)
   readonly model?: string;
   @BooleanField({ optional: true, description: 'Only true.' })
   readonly useOwnApiKey?: boolean;
@@ -147,6 +149,7 @@ export class ToolsChangeBody {
 export class ToolsBody extends ToolsChangeBody {
   @StringListField({
     each: { pattern: /^webSearch$/ },
+    max: 10,
     optional: true,
     description: 'Managed integrations: webSearch, for anthropic agents only.',
   })
@@ -178,11 +181,16 @@ const WHEN_ENABLED = { min: 1, optional: true, description: 'Required, and allow
 export class AgentGatewayBody {
   @BooleanField({ description: 'false: the agent calls its provider directly, whatever the organization has set.' })
   readonly enabled!: boolean;
-  @StringField({ ...WHEN_ENABLED, pattern: PATH_PART })
+  @StringField({ ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
   readonly edgeAccountId?: string;
-  @StringField({ ...WHEN_ENABLED, pattern: PATH_PART })
+  @StringField({ ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
   readonly gatewayName?: string;
-  @StringField({ ...WHEN_ENABLED, pattern: HEADER_TOKEN, description: `${WHEN_ENABLED.description} Never returned.` })
+  @StringField({
+    ...WHEN_ENABLED,
+    max: MAX_GATEWAY_TOKEN,
+    pattern: HEADER_TOKEN,
+    description: `${WHEN_ENABLED.description} Never returned.`,
+  })
   readonly edgeApiToken?: string;
 }
 

@@ -3,7 +3,7 @@ import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nest
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { changedByOf } from '../application/changed-by.js';
 import { ListVersions } from '../application/list-versions.js';
 import { RestoreVersion } from '../application/restore-version.js';
@@ -20,6 +20,7 @@ import {
 import type { AgentView } from './agent-view.js';
 import { AgentViews } from './agent-views.js';
 import { acceptableVersions, etagOf } from './if-match.js';
+import { ApiVersionHeader } from './version-header.js';
 
 const IF_MATCH = {
   name: 'If-Match',
@@ -72,8 +73,10 @@ export class AgentVersionsController {
   })
   @ApiParam({ name: 'version', schema: { type: 'integer', minimum: 1 } })
   @ApiHeader(IF_MATCH)
+  @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422)
+  @ApiCauses(400, 'knowledge_search_not_permitted')
   async restore(
     @Caller() caller: Principal,
     @UuidParam('agentId') agentId: string,
@@ -97,6 +100,7 @@ export class AgentVersionsController {
       'an agent runs on is chosen when it is made.',
   })
   @ApiHeader(IF_MATCH)
+  @ApiVersionHeader()
   @ApiOkResponse({ type: ProviderKeyResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422)
   async rotate(

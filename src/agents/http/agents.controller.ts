@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Headers, Patch, Post, Query, Res } from 
 import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
-import { ApiErrors, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
 import { changedByOf } from '../application/changed-by.js';
 import { ChangeAgent } from '../application/change-agent.js';
 import { CreateAgent } from '../application/create-agent.js';
@@ -15,8 +15,11 @@ import { AgentDeletedResponse, AgentListResponse, AgentResponse } from './agent-
 import type { AgentView } from './agent-view.js';
 import { AgentViews } from './agent-views.js';
 import { acceptableVersions, etagOf } from './if-match.js';
+import { ApiVersionHeader } from './version-header.js';
 
 const MOST_IDS = 100;
+/** Causes that creating and changing an agent have in common. */
+const SETTINGS_REFUSED = ['knowledge_search_not_permitted', 'ai_gateway_unsupported_provider'];
 
 class AgentsQuery {
   @QueryUuidListField({ max: MOST_IDS })
@@ -41,8 +44,10 @@ export class AgentsController {
     summary: 'Create an agent',
     description: 'responseComponents is ignored here: a new agent has the frequency off.',
   })
+  @ApiVersionHeader()
   @ApiCreatedResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403)
+  @ApiCauses(400, 'agent_limit_reached', 'claude_agent_sdk_not_permitted', ...SETTINGS_REFUSED)
   async create(
     @Caller() caller: Principal,
     @Body() body: CreateAgentBody,
@@ -69,6 +74,7 @@ export class AgentsController {
   @Access({ scope: 'none', resource: pathResource(STORED_AGENT, 'agentId') })
   @ApiOperation({ operationId: 'getAgent', summary: 'Read an agent' })
   @ApiParam({ name: 'agentId', schema: { type: 'string', format: 'uuid' } })
+  @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403, 404)
   async read(
@@ -88,8 +94,10 @@ export class AgentsController {
       'that does not leaves version and updatedAt as they are.',
   })
   @ApiHeader({ name: 'If-Match', required: false, description: 'An ETag; a stale one answers 409 version_conflict.' })
+  @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422)
+  @ApiCauses(400, 'bad_request', 'provider_type_mismatch', 'system_prompt_too_long', ...SETTINGS_REFUSED)
   async change(
     @Caller() caller: Principal,
     @UuidParam('agentId') agentId: string,
@@ -107,7 +115,9 @@ export class AgentsController {
   @ApiOperation({
     operationId: 'deleteAgent',
     summary: 'Delete an agent and everything that belongs to it',
-    description: 'Cannot be undone. Runs under way are cancelled.',
+    description:
+      'Cannot be undone. Runs under way are cancelled. From the answer on nothing of it can be read; what its ' +
+      'conversations hold is removed from the database in the background.',
   })
   @ApiOkResponse({ type: AgentDeletedResponse })
   @ApiErrors(400, 401, 403, 404)

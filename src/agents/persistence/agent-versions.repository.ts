@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlExecutor, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
+import {
+  Database,
+  inBatches,
+  type SqlExecutor,
+  storableJson,
+  toDate,
+  type Transaction,
+} from '../../platform/database/index.js';
 import type { AgentVersion, ChangedBy } from '../domain/agent-version.js';
 import type { FieldChange } from '../domain/field-change.js';
+import { digestsIn, type LargeText, LargeTexts, putBack } from './large-texts.js';
 
 interface Owner {
   readonly id: string;
@@ -32,8 +40,11 @@ export class AgentVersionsRepository {
     { version, createdAt, changedBy, changes }: AgentVersion,
     snapshots: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    const parts = Object.entries(snapshots).map(([part, content]) => ({ part, content }));
-    const told = storableJson(changes);
+    const texts = new LargeTexts();
+    const told = storableJson(texts.takenOut(changes));
+    const changesBytes = Buffer.byteLength(told) + texts.bytes;
+    const parts = storableJson(texts.takenOut(Object.entries(snapshots).map(([part, content]) => ({ part, content }))));
+    await this.keepTexts(transaction, { id, organizationId }, texts.all);
     await transaction.query(
       `with recorded as (
          insert into agent_versions (organization_id, agent_id, version, created_at, changed_by, changes, changes_bytes)
@@ -47,10 +58,25 @@ export class AgentVersionsRepository {
         createdAt.toISOString(),
         storableJson(changedBy),
         told,
-        Buffer.byteLength(told),
-        storableJson(parts),
+        changesBytes,
+        parts,
       ],
     );
+  }
+
+  private async keepTexts(
+    transaction: Transaction,
+    { id, organizationId }: Owner,
+    texts: readonly LargeText[],
+  ): Promise<void> {
+    for (const batch of inBatches(texts, ({ content }) => Buffer.byteLength(content))) {
+      await transaction.query(
+        `insert into agent_version_texts (organization_id, agent_id, digest, content)
+         select $1::uuid, $2::uuid, digest, content from unnest($3::text[], $4::text[]) as kept (digest, content)
+         on conflict (agent_id, digest) do nothing`,
+        [organizationId, id, batch.map(({ digest }) => digest), batch.map(({ content }) => content)],
+      );
+    }
   }
 
   /**
@@ -75,11 +101,12 @@ export class AgentVersionsRepository {
        order by version desc`,
       [organizationId, agentId, page.before ?? null, page.most, page.mostBytes],
     );
+    const texts = await this.textsIn(this.database, { id: agentId, organizationId }, rows);
     return rows.map((row) => ({
       version: row.version,
       createdAt: toDate(row.created_at),
       changedBy: row.changed_by,
-      changes: row.changes,
+      changes: putBack(row.changes, texts) as FieldChange[],
     }));
   }
 
@@ -99,6 +126,18 @@ export class AgentVersionsRepository {
       [organizationId, id, version],
     );
     if (rows.length === 0) return null;
-    return new Map(rows.flatMap(({ part, content }) => (part === null ? [] : [[part, content] as const])));
+    const texts = await this.textsIn(source, { id, organizationId }, rows);
+    return new Map(rows.flatMap(({ part, content }) => (part === null ? [] : [[part, putBack(content, texts)] as const])));
+  }
+
+  private async textsIn(source: SqlExecutor, { id, organizationId }: Owner, value: unknown): Promise<Map<string, string>> {
+    const digests = digestsIn(value);
+    if (digests.size === 0) return new Map();
+    const rows = await source.query<LargeText>(
+      `select digest, content from agent_version_texts
+       where organization_id = $1 and agent_id = $2 and digest = any($3::text[])`,
+      [organizationId, id, [...digests]],
+    );
+    return new Map(rows.map(({ digest, content }) => [digest, content]));
   }
 }

@@ -62,7 +62,7 @@ export class AgentsRepository {
     return em.persist(agent).flush();
   }
 
-  /** @returns whether there was such an agent. Rows of every context that refer to it go with it. */
+  /** @returns whether there was such an agent. Its sections and versions go with it. */
   async delete(transaction: Transaction, organizationId: string, id: string): Promise<boolean> {
     const gone = await transaction.query(
       `delete from agents where organization_id = $1 and id = $2 and type <> 'classic' returning id`,

@@ -63,5 +63,20 @@ export const agentsSchema: ContextSchema = {
        select organization_id, id, version, 'agent',
          jsonb_build_object('name', name, 'systemPrompt', system_prompt, 'settings', settings) from agents`,
     ]),
+    // The texts of the changes and parts that are named there instead of copied into each.
+    migration('2026112122_agents_version_texts', [
+      `create table agent_version_texts (
+        organization_id uuid not null,
+        agent_id uuid not null references agents (id) on delete cascade,
+        digest text not null,
+        content text not null,
+        primary key (agent_id, digest)
+      )`,
+    ]),
+    // A version goes with its parts, and is looked for among all of the agent's without this: thousands of versions
+    // would take as long to delete as their square.
+    migration('2026112118_agents_version_parts_by_version', [
+      'create index agent_version_parts_by_version on agent_version_parts (agent_id, version)',
+    ]),
   ],
 };

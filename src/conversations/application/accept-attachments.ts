@@ -1,10 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { AttachmentFetcher, type AttachmentReference, FileDirectory, isDataUrl } from '../../files/index.js';
-import { type ModelAttachment, type ProviderType, takesMediaType } from '../../models/index.js';
+import {
+  AttachmentFetcher,
+  AttachmentMemory,
+  type AttachmentReference,
+  type FetchedAttachment,
+  FileDirectory,
+  isDataUrl,
+  memoryOf,
+  type MemoryReservation,
+} from '../../files/index.js';
+import { type ProviderType, takesMediaType } from '../../models/index.js';
 import { emptyNote, type MessageAttachment } from '../domain/attachment.js';
 import { attachmentRefused, attachmentsTooLarge, callerLeft } from '../domain/conversations.errors.js';
 import type { OpeningThread } from '../domain/opening.js';
-import { base64BytesOf } from '../engine/choose-attachments.js';
+import { type AttachedFile, AttachedFiles } from '../engine/attached-files.js';
+import { base64BytesOf, sum } from '../engine/choose-attachments.js';
 import { type ReadAttachment, toModelAttachment } from '../engine/model-attachments.js';
 import { REQUEST_BASE64_BYTES } from '../engine/tunables.js';
 import { inParallel } from './in-parallel.js';
@@ -25,8 +35,8 @@ export interface AcceptCommand {
 /** What a request brought along, ready to be stored with its messages. */
 export interface AcceptedAttachments {
   readonly message: readonly MessageAttachment[];
-  /** Those of the new message as the model gets them. */
-  readonly content: readonly (ModelAttachment | string)[];
+  /** Those of the new message as the model gets them; released by whoever launches no run with them. */
+  readonly files: AttachedFiles;
   readonly opening: OpeningThread<MessageAttachment> | undefined;
   /** Copies that were made for this request. */
   readonly copies: readonly string[];
@@ -46,31 +56,37 @@ export class AcceptAttachments {
   constructor(
     private readonly fetcher: AttachmentFetcher,
     private readonly directory: FileDirectory,
+    private readonly memory: AttachmentMemory,
   ) {}
 
   /**
-   * @throws DomainError `unprocessable` naming the attachment that cannot be used; FileStoreUnavailable. No copy is
-   * left behind then.
+   * @throws DomainError `unprocessable` naming the attachment that cannot be used, `unavailable` where there is no
+   * memory for them; FileStoreUnavailable. No copy is left behind then.
    */
   async execute(command: AcceptCommand): Promise<AcceptedAttachments> {
     const { organizationId, opening, attachments } = command;
     const said = opening?.history.flatMap((message) => message.attachments ?? []) ?? [];
+    const memory = this.memory.reserve();
     // Most messages bring nothing along, and pay nothing for it.
     if (said.length + attachments.length === 0) {
-      return { message: [], content: [], opening: opening && withAttachments(opening, []), copies: [] };
+      const files = new AttachedFiles([], memory);
+      return { message: [], files, opening: opening && withAttachments(opening, []), copies: [] };
     }
-    const read = await this.readAll(command, [...said, ...attachments]);
     const copies: string[] = [];
     try {
+      const read = await this.readAll(command, [...said, ...attachments], memory);
       const kept = await inParallel(read, FETCHED_AT_A_TIME, (file) => this.keep(organizationId, file, copies));
       const earlier = kept.slice(0, kept.length - attachments.length);
+      const own = read.slice(earlier.length);
+      memory.shrinkTo(memoryFor(read, own));
       return {
         message: kept.slice(earlier.length),
-        content: read.slice(earlier.length).map(contentOf),
+        files: new AttachedFiles(own.map(contentOf), memory),
         opening: opening && withAttachments(opening, earlier),
         copies,
       };
     } catch (error) {
+      memory.release();
       await this.discard(organizationId, copies);
       throw error;
     }
@@ -84,6 +100,7 @@ export class AcceptAttachments {
   private async readAll(
     { organizationId, provider, gone: watch }: AcceptCommand,
     references: readonly AttachmentReference[],
+    memory: MemoryReservation,
   ): Promise<Read[]> {
     const gone = watch?.();
     const refused = new AbortController();
@@ -92,7 +109,11 @@ export class AcceptAttachments {
     try {
       return await inParallel(references, FETCHED_AT_A_TIME, async (reference) => {
         signal.throwIfAborted();
-        const content = await this.read(reference, organizationId, provider, signal);
+        const content = acceptable(
+          reference,
+          await this.fetcher.fetch(reference, organizationId, memory, signal),
+          provider,
+        );
         base64Bytes += base64BytesOf({ kind: content.kind, size: content.data.length });
         if (base64Bytes > REQUEST_BASE64_BYTES) throw attachmentsTooLarge(REQUEST_BASE64_BYTES);
         return { reference, content };
@@ -102,18 +123,6 @@ export class AcceptAttachments {
       refused.abort();
       throw gone?.aborted ? callerLeft() : error;
     }
-  }
-
-  private async read(
-    reference: AttachmentReference,
-    organizationId: string,
-    provider: ProviderType,
-    signal: AbortSignal,
-  ): Promise<ReadAttachment> {
-    const content = await this.fetcher.fetch(reference, organizationId, signal);
-    if (content.kind === 'refused') throw attachmentRefused(reference.name, content.message);
-    if (takesMediaType(provider, content.mediaType)) return content;
-    throw attachmentRefused(reference.name, `Models of the provider ${provider} do not take ${content.mediaType}.`);
   }
 
   private async keep(organizationId: string, { reference, content }: Read, copies: string[]): Promise<MessageAttachment> {
@@ -128,7 +137,20 @@ export class AcceptAttachments {
   }
 }
 
-function contentOf({ reference: { name }, content }: Read): ModelAttachment | string {
+/** @throws DomainError `unprocessable` naming the attachment */
+function acceptable({ name }: AttachmentReference, content: FetchedAttachment, provider: ProviderType): ReadAttachment {
+  if (content.kind === 'refused') throw attachmentRefused(name, content.message);
+  if (takesMediaType(provider, content.mediaType)) return content;
+  throw attachmentRefused(name, `Models of the provider ${provider} do not take ${content.mediaType}.`);
+}
+
+/** What stays in memory once all is kept: the new message's files, and the data URLs in the request's body. */
+function memoryFor(read: readonly Read[], own: readonly Read[]): number {
+  const inBody = read.map(({ reference: { url } }) => (isDataUrl(url) ? url.length : 0));
+  return sum(inBody) + sum(own.map(({ content }) => memoryOf(content.data.length)));
+}
+
+function contentOf({ reference: { name }, content }: Read): AttachedFile {
   if (content.data.length === 0) return emptyNote({ name, contentType: content.mediaType });
   return toModelAttachment(name, content);
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { RunReference } from '../domain/run.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
-import { JoinRun, type RunReference } from './join-run.js';
+import { JoinRun } from './join-run.js';
 import { RunSupervisor } from './run-supervisor.js';
 
 /** Ends a run because its user wants no more of it; the text so far is kept. */
@@ -15,15 +16,16 @@ export class CancelRun {
   /**
    * Also right for a run that has ended: it is answered as it is. A run of another process ends at
    * that process's next heartbeat.
+   * @param gone aborted when the caller leaves: the run is cancelled all the same, and nobody waits for its end
    * @returns the run as it ended
-   * @throws DomainError `not_found`
+   * @throws DomainError `not_found`, `gone` when the caller left before the end
    */
-  async execute(reference: RunReference): Promise<StoredRun> {
+  async execute(reference: RunReference, gone: () => AbortSignal): Promise<StoredRun> {
     const { run } = await this.joinRun.read(reference);
     if (run.status === 'running') {
-      await this.runs.requestCancel(reference.organizationId, reference.runId);
-      this.supervisor.find(reference.runId)?.abort('cancel_requested');
-      await this.joinRun.join(reference, run.agentId).ended;
+      await this.runs.requestCancel(reference);
+      this.supervisor.find(reference)?.abort('cancel_requested');
+      await this.joinRun.ended(reference, gone);
     }
     return this.joinRun.read(reference);
   }

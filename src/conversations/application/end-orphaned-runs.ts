@@ -9,10 +9,11 @@ import type { Run } from '../domain/run.js';
 import { runError } from '../engine/agui-events.js';
 import { TURN_OBSERVERS } from '../engine/participants.js';
 import { RunOwner } from '../engine/run-owner.js';
-import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/tunables.js';
+import { CONTACT_GAP_SECONDS, OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/tunables.js';
 import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
 import { recordsOf } from '../engine/persist-turn.js';
 import type { FinishedTurn, TurnObserver } from '../ports/index.js';
+import { KeepRunsOwned } from './keep-runs-owned.js';
 import { PLAIN, RunSupervisor } from './run-supervisor.js';
 
 const STOPPED = { code: 'internal', message: 'The service stopped while this run was under way.' } as const;
@@ -31,6 +32,7 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
     private readonly runs: RunRepository,
     private readonly owner: RunOwner,
     private readonly supervisor: RunSupervisor,
+    private readonly heartbeat: KeepRunsOwned,
     private readonly log: RunLog,
     private readonly settings: Settings,
     private readonly clock: Clock,
@@ -42,7 +44,7 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
     // The embedded database belongs to one process: whoever owned a run before this start is dead.
     if (this.settings.embedded) await this.sweep(0);
     this.stop = this.clock.every(RECONCILE_MS, () => {
-      this.sweep(OWNER_SILENT_SECONDS).catch((error: unknown) => {
+      this.reconcile().catch((error: unknown) => {
         this.logger.warn({ err: error }, 'Looking for orphaned runs failed');
       });
     });
@@ -50,6 +52,16 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
 
   onModuleDestroy(): void {
     this.stop?.();
+  }
+
+  /**
+   * After an outage of the database every process looks dead. So this one speaks first, and judges nobody until the
+   * others have had the time to speak again.
+   * @returns how many runs were ended
+   */
+  async reconcile(): Promise<number> {
+    await this.heartbeat.beat();
+    return this.heartbeat.inContactFor(OWNER_SILENT_SECONDS) ? this.sweep(OWNER_SILENT_SECONDS) : 0;
   }
 
   /** @returns how many runs were ended */
@@ -86,15 +98,17 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
   private own(): OwnRuns {
     const { id: ownerId, unsettled } = this.owner;
     const known = [...this.supervisor.runs.map(({ runId }) => runId), ...unsettled];
-    return { ownerId, known, before: new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS) };
+    const before = new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS);
+    return { ownerId, known, before, heardWithinSeconds: CONTACT_GAP_SECONDS };
   }
 
   private finishedTurn({ run, channel, userContext, userMessage, decisions, message, agent }: OrphanedRun): FinishedTurn {
+    const completedAt = this.clock.now();
     return {
       run: {
         ...run,
         status: 'failed',
-        completedAt: this.clock.now(),
+        completedAt,
         error: STOPPED,
       },
       agent,
@@ -104,6 +118,7 @@ export class EndOrphanedRuns implements OnApplicationBootstrap, OnModuleDestroy 
       decisions,
       message: message === null ? null : interrupted(message),
       steps: [],
+      latencyMs: Math.max(0, completedAt.getTime() - run.createdAt.getTime()),
       timeToFirstTokenMs: null,
     };
   }

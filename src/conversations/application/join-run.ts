@@ -2,20 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { RunLog, type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
-import { runGone, runNotFound } from '../domain/conversations.errors.js';
-import type { EndedRun } from '../engine/persist-turn.js';
+import { callerLeft, runGone, runNotFound } from '../domain/conversations.errors.js';
+import type { RunReference } from '../domain/run.js';
+import { endedAs, type EndedRun } from '../engine/persist-turn.js';
 import { replayRun } from '../engine/replay-run.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { type ActiveRun, PLAIN, RunSupervisor } from './run-supervisor.js';
 
 /** How often a run of another process is looked at, where its events cannot be followed. */
 const LOOK_AGAIN_MS = 500;
-
-export interface RunReference {
-  readonly organizationId: string;
-  readonly threadId: string;
-  readonly runId: string;
-}
 
 export type RunEntries = AsyncIterable<readonly RunLogEntry[]>;
 
@@ -37,10 +32,23 @@ export class JoinRun {
     return stored;
   }
 
-  /** The run as the one who started it has it. Leaving it never ends it. */
-  join(reference: RunReference, agentId: string): ActiveRun {
-    const local = this.supervisor.find(reference.runId);
-    return new JoinedRun(reference, agentId, () => local?.ended ?? this.end(reference));
+  /**
+   * The run as the one who started it has it. Leaving it never ends it, but ends the waiting for it.
+   * @throws DomainError `not_found`
+   */
+  async join(reference: RunReference, gone?: () => AbortSignal): Promise<ActiveRun> {
+    const local = this.supervisor.find(reference);
+    if (local) return new JoinedRun(reference, local.agentId, () => local.ended);
+    const stored = await this.read(reference);
+    return new JoinedRun(reference, stored.run.agentId, () => this.end(reference, stored, gone?.()));
+  }
+
+  /**
+   * Resolves when the run has ended, in whichever process it is.
+   * @throws DomainError `not_found`, `gone` when the caller left before that
+   */
+  async ended(reference: RunReference, gone: () => AbortSignal): Promise<void> {
+    await (this.supervisor.find(reference)?.ended ?? this.waitForEnd(reference, gone()));
   }
 
   /**
@@ -48,7 +56,8 @@ export class JoinRun {
    * @throws DomainError `not_found` for an unknown run, `gone` when its events are no longer kept
    */
   async events(reference: RunReference, after: number, signal: AbortSignal): Promise<RunEntries> {
-    if (!this.supervisor.find(reference.runId)) await this.read(reference);
+    // A log is kept under the run's id alone, so the reference has to be confirmed before it is read.
+    if (!this.supervisor.find(reference)) await this.read(reference);
     const entries = await this.log.read(reference.runId, after, signal);
     if (!entries) throw runGone();
     return entries;
@@ -58,8 +67,8 @@ export class JoinRun {
    * All events of the run from the first on; where they are no longer kept, or out of reach, made again from
    * what is stored.
    */
-  async wholeRun(reference: RunReference, signal: AbortSignal): Promise<RunEntries> {
-    return (await this.readable(reference.runId, signal)) ?? this.replay(reference, signal);
+  async wholeRun(run: ActiveRun, signal: AbortSignal): Promise<RunEntries> {
+    return (await this.readable(run.runId, signal)) ?? this.replay(run, signal);
   }
 
   private async readable(runId: string, signal: AbortSignal): Promise<RunEntries | null> {
@@ -85,9 +94,8 @@ export class JoinRun {
     yield [...events].map((event, index) => ({ number: index + 1, tag: PLAIN, data: JSON.stringify(event) }));
   }
 
-  private async end(reference: RunReference): Promise<EndedRun> {
-    const { run, message, facts } = await this.waitForEnd(reference);
-    return { run, message, failure: run.error === null ? null : { error: run.error, facts } };
+  private async end(reference: RunReference, stored: StoredRun, gone?: AbortSignal): Promise<EndedRun> {
+    return endedAs(stored.run.status === 'running' ? await this.waitForEnd(reference, gone) : stored);
   }
 
   /** A run that has no process any more is ended by the reconciler, so this ends too. */
@@ -95,7 +103,15 @@ export class JoinRun {
     for (;;) {
       const stored = await this.read(reference);
       if (stored.run.status !== 'running') return stored;
+      await this.pause(signal);
+    }
+  }
+
+  private async pause(signal?: AbortSignal): Promise<void> {
+    try {
       await this.clock.sleep(LOOK_AGAIN_MS, signal);
+    } catch (error) {
+      throw signal?.aborted === true ? callerLeft() : error;
     }
   }
 }
@@ -118,7 +134,11 @@ class JoinedRun implements ActiveRun {
   }
 
   get ended(): Promise<EndedRun> {
-    this.waiting ??= this.end();
+    if (!this.waiting) {
+      this.waiting = this.end();
+      // Those who wait hear of it, and some have left by then.
+      this.waiting.catch(() => undefined);
+    }
     return this.waiting;
   }
 

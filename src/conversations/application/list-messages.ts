@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { threadNotFound } from '../domain/conversations.errors.js';
-import type { Message } from '../domain/message.js';
-import { MessageRepository } from '../persistence/message.repository.js';
+import type { ShownMessage } from '../domain/message.js';
+import { type Page, MessageRepository } from '../persistence/message.repository.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
 
 /** A thread shows its newest messages; older ones are kept but not listed. */
 export const LISTED_MESSAGES = 200;
 
-export interface MessagePage {
-  /** Oldest first. */
-  readonly messages: readonly Message[];
-  /** There are older messages than these. */
-  readonly truncated: boolean;
-}
+/**
+ * And no more than this of them, as they are stored: the answer is made and sent while other requests wait. A message
+ * that is larger is shown alone.
+ */
+export const LISTED_BYTES = 4 * 1024 * 1024;
 
 @Injectable()
 export class ListMessages {
@@ -21,12 +20,15 @@ export class ListMessages {
     private readonly threads: ThreadRepository,
   ) {}
 
-  /** @throws DomainError `not_found` when the thread is gone */
-  async execute(organizationId: string, threadId: string): Promise<MessagePage> {
-    const newest = await this.messages.page(organizationId, threadId, { before: null, limit: LISTED_MESSAGES + 1 });
+  /**
+   * @param toolCalls whether they are shown
+   * @throws DomainError `not_found` when the thread is gone
+   */
+  async execute(organizationId: string, threadId: string, toolCalls: boolean): Promise<Page<ShownMessage>> {
+    const bounds = { before: null, limit: LISTED_MESSAGES, maxBytes: LISTED_BYTES, toolCalls };
+    const page = await this.messages.page(organizationId, threadId, bounds);
     // The guard's answer may be seconds old; an empty list would tell a deleted thread from an absent one.
-    if (newest.length === 0 && !(await this.threads.find(organizationId, threadId))) throw threadNotFound();
-    const truncated = newest.length > LISTED_MESSAGES;
-    return { messages: truncated ? newest.slice(1) : newest, truncated };
+    if (page.messages.length === 0 && !(await this.threads.find(organizationId, threadId))) throw threadNotFound();
+    return page;
   }
 }

@@ -26,6 +26,8 @@ export interface RunAgUiCommand {
   readonly idempotency?: IdempotentRequest;
   /** Aborted when the caller leaves; asked for only where something is to end then. */
   readonly gone: () => AbortSignal;
+  /** Told the thread as soon as it is found to exist. */
+  readonly onThread: (threadId: string) => void;
 }
 
 /**
@@ -80,7 +82,13 @@ export class RunAgUi {
     }
   }
 
-  private async find({ organizationId, agentId, threadId }: RunAgUiCommand): Promise<ThreadReference | null> {
+  private async find(command: RunAgUiCommand): Promise<ThreadReference | null> {
+    const thread = await this.look(command);
+    if (thread) command.onThread(thread.id);
+    return thread;
+  }
+
+  private async look({ organizationId, agentId, threadId }: RunAgUiCommand): Promise<ThreadReference | null> {
     if (isUuid(threadId)) {
       const thread = await this.lookup.find(organizationId, threadId.toLowerCase());
       if (thread?.agentId === agentId) return thread;

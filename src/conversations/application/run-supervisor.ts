@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { RunLog, type RunLogWriter } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
+import type { RunReference } from '../domain/run.js';
 import { TurnAborted, type TurnAbortCause } from '../domain/turn-abort.js';
 import { isReasoning, runError } from '../engine/agui-events.js';
 import type { EndedRun } from '../engine/persist-turn.js';
@@ -12,11 +13,8 @@ import type { TurnContext } from '../ports/index.js';
 export const REASONING = 'reasoning';
 export const PLAIN = 'event';
 
-/** A run under way in this process. */
-export interface ActiveRun {
-  readonly runId: string;
-  readonly organizationId: string;
-  readonly threadId: string;
+/** A run that was started, or found under its full reference: who has one may read its events. */
+export interface ActiveRun extends RunReference {
   readonly agentId: string;
   /** Settles when the run has ended and is stored; never rejects but for a defect. */
   readonly ended: Promise<EndedRun>;
@@ -40,9 +38,13 @@ export class RunSupervisor {
     return [...this.active.values()];
   }
 
-  /** The run, where it is under way in this process. */
-  find(runId: string): ActiveRun | undefined {
-    return this.active.get(runId);
+  /**
+   * The run, where it is under way in this process. Never by its id alone, which a caller may have from another
+   * thread or another organization.
+   */
+  find({ organizationId, threadId, runId }: RunReference): ActiveRun | undefined {
+    const run = this.active.get(runId);
+    return run?.organizationId === organizationId && run.threadId === threadId ? run : undefined;
   }
 
   /** @param revision of the thread that the turn begins at, null where it is not known */
@@ -57,6 +59,7 @@ export class RunSupervisor {
     const writer = this.log.open(turn.runId);
     const ended = this.drive({ ...turn, signal: controller.signal }, revision, writer).finally(() => {
       cancelTimeout();
+      turn.attached.release();
       writer.end();
       this.forget(turn.runId);
     });

@@ -40,8 +40,9 @@ export interface StartRunCommand {
   readonly text: string;
   readonly attachments?: readonly AttachmentReference[];
   /**
-   * Aborted when the caller leaves: what is done before the message is stored ends then. Most turns do nothing
-   * before, and a signal that nobody listens to is memory that a stream holds to its end.
+   * Aborted when the caller leaves: what is done before the message is stored ends then, and so does waiting for the
+   * run of another process. Most turns do neither, and a signal that nobody listens to is memory that a stream holds
+   * to its end.
    */
   readonly gone?: () => AbortSignal;
   readonly userContext: UserContext | null;
@@ -89,18 +90,22 @@ export class StartRun {
     const settled = await this.settled(command);
     if (settled) return settled;
     const accepted = await this.accept(command, type);
-    const startedAt = this.clock.now();
+    const stopwatch = this.clock.stopwatch();
     const resumption = 'resumption' in command ? command.resumption : undefined;
     const userMessage = 'text' in command ? { id: newId(), text: command.text, attachments: accepted.message } : null;
     const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, resumption, userContext };
     const started = await this.store(organizationId, accepted.opening, {
       ...run,
       ownerId: this.owner.id,
-      createdAt: startedAt,
+      createdAt: stopwatch.startedAt,
       model: { provider: type, model, useOwnApiKey },
       idempotency: command.idempotency,
+    }).catch((error: unknown) => {
+      accepted.files.release();
+      throw error;
     });
     if (!started.started) {
+      accepted.files.release();
       await this.attachments.discard(organizationId, accepted.copies);
       return this.instead(started.because, command);
     }
@@ -112,14 +117,14 @@ export class StartRun {
       messageId: run.messageId,
       channel: started.channel,
       userMessage,
-      attached: accepted.content,
+      attached: accepted.files,
       decisions: resumption?.decisions ?? null,
       userContext,
       callerPrompt,
       isFirstTurn: started.isFirstTurn,
       unattended,
       showReasoning,
-      startedAt,
+      stopwatch,
     }, started.revision);
   }
 
@@ -143,6 +148,7 @@ export class StartRun {
       // Fetching takes its time, in which the process may have been told to stop.
       this.refuseWhileStopping();
     } catch (error) {
+      accepted.files.release();
       await this.attachments.discard(organizationId, accepted.copies);
       throw error;
     }
@@ -175,14 +181,14 @@ export class StartRun {
   }
 
   /** @returns the run that the first request of this key has made; null when this is the first */
-  async repeated({ organizationId, thread, opening, idempotency }: RepeatableCommand): Promise<ActiveRun | null> {
+  async repeated({ organizationId, thread, opening, idempotency, gone }: RepeatableCommand): Promise<ActiveRun | null> {
     const first = idempotency ? await this.keys.find(organizationId, idempotency) : null;
     if (!idempotency || !first) return null;
     if (first.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
     const runId = first.resourceId;
     const threadId = opening ? await this.openings.threadOf(organizationId, runId) : thread.id;
     if (threadId === null) throw threadNotFound();
-    return this.joinRun.join({ organizationId, threadId, runId }, thread.agentId);
+    return this.joinRun.join({ organizationId, threadId, runId }, gone);
   }
 
   private async instead(because: Refusal, command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun> {
@@ -196,7 +202,7 @@ export class StartRun {
   }
 }
 
-type RepeatableCommand = Pick<StartRunCommand, 'organizationId' | 'thread' | 'opening' | 'idempotency'>;
+type RepeatableCommand = Pick<StartRunCommand, 'organizationId' | 'thread' | 'opening' | 'idempotency' | 'gone'>;
 type Refusal = Extract<StartResult, { started: false }>['because'];
 
 function attachmentsOf(command: StartRunCommand | ResumedRunCommand): readonly AttachmentReference[] {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ResourceLookup, type ResourceOfAgent } from '../../access/index.js';
+import { AgentDirectory } from '../../agents/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { DomainError } from '../../platform/errors/index.js';
@@ -10,6 +11,8 @@ import { ThreadRepository } from '../persistence/thread.repository.js';
 /** Whose thread it is never changes; only its deletion has to be noticed. */
 const CACHE_MS = 5_000;
 const CACHED_THREADS = 20_000;
+/** Names the thread that an answer is about. */
+export const THREAD_HEADER = 'x-thread-id';
 
 /** A thread as the guard finds it. */
 export interface ThreadReference extends ResourceOfAgent {
@@ -24,6 +27,7 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> {
 
   constructor(
     private readonly threads: ThreadRepository,
+    private readonly agents: AgentDirectory,
     clock: Clock,
   ) {
     super();
@@ -35,7 +39,12 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> {
       const thread = await this.threads.find(organizationId, id);
       return thread === null ? undefined : { id: thread.id, agentId: thread.agentId };
     });
-    return found ?? null;
+    // What the agent's deletion takes away is gone at once in this process: the directory hears of it.
+    return found && (await this.agents.find(organizationId, found.agentId)) ? found : null;
+  }
+
+  override headersOf({ id }: ThreadReference): Readonly<Record<string, string>> {
+    return { [THREAD_HEADER]: id };
   }
 
   absent(): DomainError {

@@ -19,6 +19,11 @@ export function leftOutNote(file: Named): string {
   return note(file, 'It is not shown again, to leave room for what is newer.');
 }
 
+/** What the model reads in place of a file that there is no memory for. */
+export function noRoomNote(file: Named): string {
+  return note(file, 'It cannot be shown at the moment.');
+}
+
 /** What the model reads in place of a file that is gone. */
 export function goneNote(file: Named): string {
   return note(file, 'It can no longer be read.');

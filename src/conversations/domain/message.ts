@@ -54,6 +54,9 @@ export interface Message {
   readonly createdAt: Date;
 }
 
+/** What anybody is shown of a message. */
+export type ShownMessage = Omit<Message, 'transcript'>;
+
 /** What a model reads of a message, and how it is found again. */
 export type SaidMessage = Pick<
   Message,

@@ -20,6 +20,13 @@ export interface RunUsage {
   readonly credits: number;
 }
 
+/** Names a run: its id means something on its thread in its organization, and nowhere else. */
+export interface RunReference {
+  readonly organizationId: string;
+  readonly threadId: string;
+  readonly runId: string;
+}
+
 /** One turn of a conversation: from a user's message, or the answers to what a run asked, to the agent's reply. */
 export interface Run {
   readonly id: string;

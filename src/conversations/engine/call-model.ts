@@ -7,7 +7,7 @@ import {
   type ModelUsage,
   type ProviderState,
 } from '../../models/index.js';
-import { Clock } from '../../platform/clock/index.js';
+import { Clock, type Stopwatch } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { RunEvent } from './agui-events.js';
 import { HookPanel } from './hook-panel.js';
@@ -34,13 +34,13 @@ export class CallModel {
 
   async *run(turn: Turn): AsyncGenerator<RunEvent, NextStep> {
     const request = this.request(turn);
-    const startedAt = this.clock.now();
+    const stopwatch = this.clock.stopwatch();
     const answer: Answer = { text: '', calls: [], usage: { inputTokens: null, outputTokens: null }, state: undefined };
     try {
       yield* this.listen(turn, request, answer);
-      this.record(turn, request, answer, startedAt, null);
+      this.record(turn, request, answer, stopwatch, null);
     } catch (error) {
-      this.record(turn, request, answer, startedAt, publicFailure(error).error.message);
+      this.record(turn, request, answer, stopwatch, publicFailure(error).error.message);
       if (!answered(answer) && shortened(turn, error)) return { kind: 'call_model' };
       turn.count(answer.usage);
       throw error;
@@ -117,14 +117,14 @@ export class CallModel {
     };
   }
 
-  private record(turn: Turn, request: ModelRequest, answer: Answer, startedAt: Date, error: string | null): void {
+  private record(turn: Turn, request: ModelRequest, answer: Answer, stopwatch: Stopwatch, error: string | null): void {
     const attachments = attachmentFacts(request.messages);
     turn.steps.push({
       id: newId(),
       type: 'model',
       name: request.model,
-      startedAt,
-      latencyMs: this.clock.now().getTime() - startedAt.getTime(),
+      startedAt: stopwatch.startedAt,
+      latencyMs: stopwatch.elapsedMs(),
       input: {
         messages: request.messages.length,
         omittedMessages: turn.omittedMessages,

@@ -133,15 +133,16 @@ export class ExecuteTools {
     const result = await this.call(turn, tool, call);
     if (result.isError) return { kind: 'settled', call, result, status: 'failed' };
     const added = await this.hooks.afterToolCall(turn, call, result);
-    const output = [result.output, ...added].join('\n\n');
+    const output = [result.output, ...added.map((text) => turn.outputs.take(text))].join('\n\n');
     return { kind: 'settled', call, result: { ...result, output }, status: 'completed' };
   }
 
   private async call(turn: Turn, tool: OfferedTool, call: ModelToolCall): Promise<ToolResult> {
-    const startedAt = this.clock.now();
+    const { startedAt, elapsedMs } = this.clock.stopwatch();
     let result: ToolResult;
     try {
-      result = await tool.call(call.input, turn.context.signal);
+      const { output, isError } = await tool.call(call.input, turn.context.signal);
+      result = { output: turn.outputs.take(output), isError };
     } catch (error) {
       if (turn.context.signal.aborted) throw error;
       this.logger.warn({ err: error, runId: turn.context.runId, tool: call.name }, 'A tool threw');
@@ -152,7 +153,7 @@ export class ExecuteTools {
       type: tool.step,
       name: call.name,
       startedAt,
-      latencyMs: this.clock.now().getTime() - startedAt.getTime(),
+      latencyMs: elapsedMs(),
       input: call.input,
       output: result.output,
       error: result.isError ? result.output : null,

@@ -7,7 +7,7 @@ import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-a
 import { exchangesOf, newestThatFit, sizeOf } from './fit-history.js';
 import { RecallAttachments } from './recall-attachments.js';
 import { bytesOf, RecentMessages, type ThreadTail } from './recent-messages.js';
-import { HISTORY_CHARACTERS, HISTORY_PAGE } from './tunables.js';
+import { HISTORY_CHARACTERS, HISTORY_PAGE, HISTORY_PAGE_BYTES, MAX_HISTORY_MESSAGES } from './tunables.js';
 import type { Turn } from './turn.js';
 
 export interface LoadedHistory {
@@ -15,7 +15,7 @@ export interface LoadedHistory {
   readonly exchanges: readonly (readonly ModelMessage[])[];
   /** The exchange that a resumed turn goes on with; empty for a turn that a message begins. Never left out. */
   readonly begun: readonly ModelMessage[];
-  /** Messages of the thread that the model is not given because they would not fit. */
+  /** Messages of the thread that the model is not given because they would not fit, or are too many. */
   readonly omittedMessages: number;
   /** What was read of the thread, for the turn after this one. */
   readonly tail: ThreadTail;
@@ -53,12 +53,13 @@ export class LoadHistory {
     const tail = await this.read(context, known ?? NOT_READ, reading);
     const all = exchangesOf(reading.entriesOf(tail.messages));
     const begun = reading.goesOn ? (all.pop() ?? []) : [];
-    const exchanges = newestThatFit(all, reading.budget - sizeOf(begun));
+    const inReach = all.slice(Math.max(0, all.length - exchangesWithin(tail.messages) + (reading.goesOn ? 1 : 0)));
+    const exchanges = newestThatFit(inReach, reading.budget - sizeOf(begun));
     const kept = exchanges.length + (reading.goesOn ? 1 : 0);
     const complete = tail.before === 0 && exchanges.length === all.length;
     const [recalled, [recalledBegun = []], counted] = await Promise.all([
-      this.attachments.run(context.organizationId, exchanges),
-      this.attachments.run(context.organizationId, [begun]),
+      this.attachments.run(context, exchanges),
+      this.attachments.run(context, [begun]),
       complete ? { ...tail, before: 0 } : this.counted(context, tail),
     ]);
     const omittedMessages = complete ? 0 : counted.before + startOf(counted.messages, kept);
@@ -72,17 +73,23 @@ export class LoadHistory {
     { goesOn, budget, entriesOf }: Reading,
   ): Promise<ThreadTail> {
     let { messages, before, bytes } = known;
-    let limit = HISTORY_PAGE;
-    while (before !== 0 && (sizeOf(entriesOf(messages)) <= budget || (goesOn && !messages.some(isQuestion)))) {
-      const page = await this.messages.history(organizationId, threadId, { before: messages[0]?.id ?? null, limit });
-      const earlier = page.filter((message) => message.runId !== runId);
+    let oldest = messages[0]?.id ?? null;
+    let size = HISTORY_PAGE;
+    for (;;) {
+      const room = MAX_HISTORY_MESSAGES - messages.length;
+      const seesEnough = room <= 0 || sizeOf(entriesOf(messages)) > budget;
+      if (before === 0 || (seesEnough && (!goesOn || messages.some(isQuestion)))) return { messages, before, bytes };
+      const limit = room > 0 ? Math.min(size, room) : size;
+      const bounds = { before: oldest, limit, maxBytes: HISTORY_PAGE_BYTES };
+      const page = await this.messages.history(organizationId, threadId, bounds);
+      oldest = page.messages[0]?.id ?? oldest;
+      const earlier = page.messages.filter((message) => message.runId !== runId);
       messages = [...earlier, ...messages];
       bytes += bytesOf(earlier);
-      if (page.length < limit) before = 0;
-      else if (before !== null) before -= page.length;
-      limit *= 2;
+      if (!page.hasMore) before = 0;
+      else if (before !== null) before -= page.messages.length;
+      size *= 2;
     }
-    return { messages, before, bytes };
   }
 
   private async counted(
@@ -108,10 +115,20 @@ function readingOf({ agent, userMessage, decisions }: TurnContext): Reading {
   };
 }
 
-/** Where the newest `exchanges` begin; those that a hook has blocked are none. */
-function startOf(messages: readonly SaidMessage[], exchanges: number): number {
+/** Where each exchange begins; those that a hook has blocked are none. */
+function startsOf(messages: readonly SaidMessage[]): number[] {
   const blocked = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
-  const questions = messages.flatMap((message, index) => (isQuestion(message) && !blocked.has(message.runId) ? [index] : []));
+  return messages.flatMap((message, index) => (isQuestion(message) && !blocked.has(message.runId) ? [index] : []));
+}
+
+/** How many exchanges the newest messages hold that a model is given at most. */
+function exchangesWithin(messages: readonly SaidMessage[]): number {
+  return startsOf(messages).filter((start) => messages.length - start <= MAX_HISTORY_MESSAGES).length;
+}
+
+/** Where the newest `exchanges` begin. */
+function startOf(messages: readonly SaidMessage[], exchanges: number): number {
+  const questions = startsOf(messages);
   return exchanges === 0 ? messages.length : (questions[questions.length - exchanges] ?? 0);
 }
 

@@ -8,6 +8,7 @@ import type { Message, MessageStatus, SaidMessage } from '../domain/message.js';
 import { errorOf, type FailureFacts, type Run, type RunError, type TurnOutcome } from '../domain/run.js';
 import { titleOf } from '../domain/thread.js';
 import { TurnAborted } from '../domain/turn-abort.js';
+import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { FinishedTurn, TurnContext, TurnObserver } from '../ports/index.js';
 import { TURN_OBSERVERS } from './participants.js';
@@ -23,6 +24,11 @@ export interface EndedRun {
   readonly failure: { readonly error: RunError; readonly facts: FailureFacts } | null;
 }
 
+/** What those who wait are told of a run that has ended in any process. */
+export function endedAs({ run, message, facts }: StoredRun): EndedRun {
+  return { run, message, failure: run.error === null ? null : { error: run.error, facts } };
+}
+
 /**
  * Last phase of a turn: its end in one statement: message, run, and what the observers keep. What
  * a caller is told has been stored by then.
@@ -32,6 +38,7 @@ export class PersistTurn {
   constructor(
     private readonly database: Database,
     private readonly runs: RunRepository,
+    private readonly reader: RunReader,
     private readonly recent: RecentMessages,
     private readonly owner: RunOwner,
     private readonly clock: Clock,
@@ -42,13 +49,15 @@ export class PersistTurn {
   async run(turn: Turn, outcome: TurnOutcome): Promise<EndedRun> {
     const finished = this.finishedTurn(turn, outcome);
     try {
-      const revision = await this.storeNow(finished, factsOf(outcome));
+      const revision = await this.insisting(() => this.store(finished, factsOf(outcome)));
       if (revision !== null) {
         if (turn.tail) this.recent.keep(finished.run.threadId, revision, extended(turn.tail, turn.context, finished));
         return ended(finished, outcome);
       }
       // Deleted with its thread or agent: nothing is left to store, and nothing that could say otherwise.
       if (wasDeleted(turn)) return ended(finished, outcome);
+      const stored = await this.storedEnd(finished.run);
+      if (stored) return stored;
       this.logger.warn({ runId: finished.run.id }, 'The run was ended by another process');
     } catch (error) {
       this.logger.error({ err: error, runId: finished.run.id }, 'The end of a run could not be stored; trying again');
@@ -67,13 +76,23 @@ export class PersistTurn {
   }
 
   /**
+   * The end that this process has stored after all: the statement was carried out, and its answer lost with the
+   * connection. Null when another process has ended the run. What is remembered of the thread needs no change: its
+   * revision tells that it is old.
+   */
+  private async storedEnd({ organizationId, threadId, id }: Run): Promise<EndedRun | null> {
+    const stored = await this.insisting(() => this.reader.find(organizationId, threadId, id));
+    return stored?.ownerId === this.owner.id && stored.run.status !== 'running' ? endedAs(stored) : null;
+  }
+
+  /**
    * A moment without a free connection is no reason to call a completed run failed; a database that is
    * down is told soon all the same.
    */
-  private async storeNow(finished: FinishedTurn, facts?: FailureFacts): Promise<number | null> {
+  private async insisting<Result>(ask: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.store(finished, facts);
+        return await ask();
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable) || attempt === STORE_TRIES) throw error;
         await this.clock.sleep(STORE_PAUSE_MS);
@@ -81,11 +100,16 @@ export class PersistTurn {
     }
   }
 
-  /** The thread stays busy until this succeeds, which is what it is: its last turn is not stored. */
+  /**
+   * The thread stays busy until this succeeds, which is what it is: its last turn is not stored. An end that turns out
+   * to be stored already, by a statement whose answer was lost or by another process, is done with.
+   */
   private storeLater(finished: FinishedTurn): void {
     const { id } = finished.run;
     this.owner.unsettled.add(id);
     this.clock.after(STORE_AGAIN_MS, () => {
+      // A heartbeat has found that there is nothing left to end.
+      if (!this.owner.unsettled.has(id)) return;
       this.store(finished).then(
         () => this.owner.unsettled.delete(id),
         () => {
@@ -97,7 +121,7 @@ export class PersistTurn {
 
   private finishedTurn(turn: Turn, outcome: TurnOutcome): FinishedTurn {
     const { context } = turn;
-    const completedAt = this.clock.now();
+    const { startedAt, elapsedMs } = context.stopwatch;
     return {
       run: {
         id: context.runId,
@@ -105,8 +129,8 @@ export class PersistTurn {
         threadId: context.threadId,
         agentId: context.agent.id,
         status: outcome.status,
-        createdAt: context.startedAt,
-        completedAt,
+        createdAt: startedAt,
+        completedAt: notBefore(startedAt, this.clock.now()),
         usage: usageOf(turn),
         error: errorOf(outcome),
         approvals: outcome.status === 'requires_action' ? outcome.approvals : [],
@@ -119,9 +143,15 @@ export class PersistTurn {
       message: messageOf(turn, outcome),
       userContext: context.userContext,
       steps: turn.steps,
-      timeToFirstTokenMs: turn.firstTextAt === null ? null : turn.firstTextAt.getTime() - context.startedAt.getTime(),
+      latencyMs: elapsedMs(),
+      timeToFirstTokenMs: turn.timeToFirstTextMs,
     };
   }
+}
+
+/** The wall clock may have been set back while the run was under way. */
+function notBefore(earliest: Date, now: Date): Date {
+  return now < earliest ? earliest : now;
 }
 
 function wasDeleted({ context: { signal } }: Turn): boolean {

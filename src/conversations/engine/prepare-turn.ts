@@ -52,7 +52,7 @@ export class PrepareTurn {
       return { kind: 'resume_tools', decisions: context.decisions ?? [] };
     }
     const said = [context.userMessage.text, ...verdict.additionalContext].join('\n\n');
-    turn.begun = [withFiles(said, context.attached ?? [])];
+    turn.begun = [withFiles(said, context.attached.take())];
     return { kind: 'call_model' };
   }
 }

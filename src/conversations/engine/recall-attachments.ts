@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { AttachmentFetcher } from '../../files/index.js';
-import type { ModelAttachment, ModelMessage } from '../../models/index.js';
+import { AttachmentFetcher, memoryOf } from '../../files/index.js';
+import type { ModelMessage } from '../../models/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { emptyNote, goneNote, type MessageAttachment } from '../domain/attachment.js';
+import { emptyNote, goneNote, type MessageAttachment, noRoomNote } from '../domain/attachment.js';
 import { type HistoryEntry, type UserEntry, withNotes } from '../domain/message.js';
+import type { TurnContext } from '../ports/index.js';
+import type { AttachedFile } from './attached-files.js';
 import { toModelAttachment } from './model-attachments.js';
 
 /**
  * Reads the files of earlier messages from their stored copies, all of them side by side. A file that cannot be
- * read is told to the model in a note and never fails a turn.
+ * read, or that there is no memory for, is told to the model in a note and never fails a turn.
  */
 @Injectable()
 export class RecallAttachments {
@@ -18,23 +20,29 @@ export class RecallAttachments {
   ) {}
 
   /** @param exchanges with no more attachments than a request may have */
-  run(organizationId: string, exchanges: readonly (readonly HistoryEntry[])[]): Promise<(readonly ModelMessage[])[]> {
-    return Promise.all(exchanges.map((entries) => this.recallExchange(organizationId, entries)));
+  async run(context: TurnContext, exchanges: readonly (readonly HistoryEntry[])[]): Promise<(readonly ModelMessage[])[]> {
+    // The newest are the first to be read, and to find room.
+    const recalled = exchanges.toReversed().map((entries) => this.recallExchange(context, entries));
+    return (await Promise.all(recalled)).reverse();
   }
 
-  private async recallExchange(organizationId: string, entries: readonly HistoryEntry[]): Promise<readonly ModelMessage[]> {
+  private async recallExchange(context: TurnContext, entries: readonly HistoryEntry[]): Promise<readonly ModelMessage[]> {
     // As most are, and a long conversation has many.
     if (!entries.some(hasFiles)) return entries;
-    return Promise.all(entries.map((entry) => this.recall(organizationId, entry)));
+    return Promise.all(entries.map((entry) => this.recall(context, entry)));
   }
 
-  private async recall(organizationId: string, entry: HistoryEntry): Promise<ModelMessage> {
+  private async recall(context: TurnContext, entry: HistoryEntry): Promise<ModelMessage> {
     if (!hasFiles(entry)) return entry;
-    const read = await Promise.all(entry.attached.map((file) => this.read(organizationId, file)));
+    const read = await Promise.all(entry.attached.map((file) => this.read(context, file)));
     return withFiles(entry.text, read);
   }
 
-  private async read(organizationId: string, file: MessageAttachment): Promise<ModelAttachment | string> {
+  private async read({ organizationId, runId, attached }: TurnContext, file: MessageAttachment): Promise<AttachedFile> {
+    if (!attached.memory.add(memoryOf(file.size))) {
+      this.logger.warn({ runId, fileId: file.fileId }, 'There was no memory for a file of an earlier message');
+      return noRoomNote(file);
+    }
     try {
       const content = await this.files.kept(file.fileId, organizationId);
       if (content.kind === 'refused') return goneNote(file);
@@ -51,7 +59,7 @@ function hasFiles(entry: HistoryEntry): entry is Required<UserEntry> {
 }
 
 /** A user's entry with its files, and the notes that stand for some of them. */
-export function withFiles(text: string, files: readonly (ModelAttachment | string)[]): ModelMessage {
+export function withFiles(text: string, files: readonly AttachedFile[]): ModelMessage {
   const attachments = files.filter((file) => typeof file !== 'string');
   const notes = files.filter((file) => typeof file === 'string');
   return { role: 'user', text: withNotes(text, notes), ...(attachments.length === 0 ? {} : { attachments }) };

@@ -10,6 +10,19 @@ export const MAX_REFUSED_ROUNDS = 3;
  */
 export const HISTORY_PAGE = 200;
 
+/**
+ * And no more than this of them at once, as they are stored: what the database sends is parsed in one go, while
+ * everything else waits. A message that is larger comes alone.
+ */
+export const HISTORY_PAGE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Earlier messages that a model is given, the newest, however small they are: a thread has no limit, and a turn must
+ * not read all of it. Older ones are left out with their whole exchange and count as omitted; only the exchange that
+ * a resumed run goes on with is never cut.
+ */
+export const MAX_HISTORY_MESSAGES = 2_000;
+
 /** Messages that are kept in memory between the turns of their threads, the least recently used thread going first. */
 export const RECENT_BYTES = 64 * 1024 * 1024;
 
@@ -39,6 +52,13 @@ export const IMAGE_CHARACTERS = 6_400;
 export const PDF_LEAST_CHARACTERS = 12_000;
 export const PDF_BYTES_A_CHARACTER = 8;
 
+/**
+ * Characters that are kept of one tool's output, and of those of one turn together. The rest is cut off, and the model
+ * is told so: one output of this length fills most models' context.
+ */
+export const MAX_TOOL_OUTPUT = 1_000_000;
+export const MAX_TOOL_OUTPUTS = 8_000_000;
+
 /** How often a process says that it lives. */
 export const HEARTBEAT_MS = 5_000;
 
@@ -48,10 +68,16 @@ export const HEARTBEAT_MS = 5_000;
  */
 export const UNKNOWN_RUN_MS = 40_000;
 
-/** A process silent for this long counts as dead and loses its runs: four missed heartbeats. */
+/**
+ * A process silent for this long counts as dead and loses its runs: four missed heartbeats. Also how long a process
+ * is in contact with the database before it judges others: after an outage they have spoken again by then.
+ */
 export const OWNER_SILENT_SECONDS = 20;
 
-/** How often the runs of dead processes are looked for; with the line above, a run ends within 35 s of its process. */
+/** Heartbeats further apart than this, as the database saw them, were missed in between: the contact begins anew. */
+export const CONTACT_GAP_SECONDS = (1.5 * HEARTBEAT_MS) / 1_000;
+
+/** How often the runs of dead processes are looked for; a run ends within 35 s of its process. */
 export const RECONCILE_MS = 10_000;
 
 /** How long a turn's end waits before it is stored again, when the database was away. */

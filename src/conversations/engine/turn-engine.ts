@@ -34,6 +34,7 @@ export class TurnEngine {
     const turn = new Turn(context, revision, () => this.clock.now(), newId);
     yield runStarted(context.threadId, context.runId);
     const outcome = yield* this.advance(turn);
+    turn.forgetInput();
     if (outcome.status === 'completed' && outcome.blocked) yield* this.showBlock(turn);
     yield* turn.closeOpenParts();
     const ended = await this.persistTurn.run(turn, outcome);

@@ -13,6 +13,7 @@ import type { ApprovalDecision } from '../domain/approval.js';
 import type { TurnOutcome } from '../domain/run.js';
 import type { OfferedTool, TurnContext, TurnStep } from '../ports/index.js';
 import type { ThreadTail } from './recent-messages.js';
+import { ToolOutputs } from './tool-output.js';
 import {
   reasoningContent,
   reasoningEnd,
@@ -57,6 +58,7 @@ export class Turn {
   readonly transcript: ModelMessage[] = [];
   readonly steps: TurnStep[] = [];
   readonly toolCalls: ToolCallRecord[] = [];
+  readonly outputs = new ToolOutputs();
   text = '';
   rounds = 0;
   /** A stop hook has already made the turn go on. */
@@ -64,6 +66,7 @@ export class Turn {
   /** Why the newest model call stopped. */
   stopReason: StopReason | undefined;
   firstTextAt: Date | null = null;
+  timeToFirstTextMs: number | null = null;
   private usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
   private textOpen = false;
   private breakDue = false;
@@ -104,6 +107,13 @@ export class Turn {
     return hasFiles;
   }
 
+  /** No model is called any more: what it was given goes before the end is stored, which may take its time. */
+  forgetInput(): void {
+    this.history = [];
+    this.begun = [];
+    this.context.attached.release();
+  }
+
   /** One model call's tokens; a call that did not tell makes the turn's sum unknown. */
   count(usage: ModelUsage): void {
     const sum = (left: number | null, right: number | null): number | null =>
@@ -125,6 +135,7 @@ export class Turn {
     const shown = this.breakDue ? SEGMENT_BREAK + delta : delta;
     this.breakDue = false;
     this.firstTextAt ??= this.now();
+    this.timeToFirstTextMs ??= this.context.stopwatch.elapsedMs();
     this.text += shown;
     yield textContent(messageId, shown);
   }

@@ -1,6 +1,6 @@
 import type { Interrupt, RunFinishedOutcome } from '@ag-ui/core';
 import type { ApprovalRequest } from '../domain/approval.js';
-import type { Message, MessageRole, MessageStatus, Reaction, ReactionName, ToolCallRecord } from '../domain/message.js';
+import type { MessageRole, MessageStatus, Reaction, ReactionName, ShownMessage, ToolCallRecord } from '../domain/message.js';
 import type { Run, RunError, RunStatus, RunUsage } from '../domain/run.js';
 import type { Thread } from '../domain/thread.js';
 
@@ -99,7 +99,7 @@ const APPROVAL_SCHEMA = {
 
 /** @param attachments of a user's message; replies have none */
 export function messageView(
-  message: Message,
+  message: ShownMessage,
   toolProgress: boolean,
   attachments: readonly AttachmentView[] = [],
 ): MessageView {

@@ -2,15 +2,17 @@ import { Body, Controller, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
-import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
+import { THREAD_HEADER } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { AG_UI_INPUT_SCHEMA, type AgUiRequest, readAgUiInput } from './ag-ui.input.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunStreams } from './run-streams.js';
 import { StreamQuery } from './runs.dto.js';
+import { ApiThreadHeader } from './thread-header.js';
 import { whenGone } from './when-gone.js';
 
 /** How the events of a run begin that name it and its thread. */
@@ -26,6 +28,7 @@ export class AgUiController {
   ) {}
 
   @Post()
+  @LargeBody()
   @Access({ scope: 'chat', resource: pathResource('agent', 'agentId'), rateLimit: 'chat' })
   @ApiOperation({
     operationId: 'runAgUi',
@@ -38,6 +41,7 @@ export class AgUiController {
   })
   @ApiBody({ schema: AG_UI_INPUT_SCHEMA as never })
   @ApiIdempotencyKey()
+  @ApiThreadHeader()
   @ApiProduces('text/event-stream', 'application/json')
   @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
   @ApiErrors(400, 401, 403, 404, 409, 429, 503)
@@ -52,11 +56,12 @@ export class AgUiController {
   ): Promise<void> {
     const input = readAgUiInput(body);
     const { threadId, conversation, answers, userContext } = input;
+    const onThread = (id: string): void => void reply.header(THREAD_HEADER, id);
     const run = await this.runAgUi.execute({
       ...{ organizationId, agentId, threadId, conversation, answers, userContext },
-      ...{ showReasoning, idempotency, gone: () => whenGone(reply) },
+      ...{ showReasoning, idempotency, gone: () => whenGone(reply), onThread },
     });
-    void reply.header('x-thread-id', run.threadId);
+    onThread(run.threadId);
     await this.streams.send(reply, showReasoning, async (closed) =>
       named(await this.joinRun.wholeRun(run, closed), run, input),
     );

@@ -1,18 +1,19 @@
-import type { RunAgentInput } from '@ag-ui/core';
-import { RunAgentInputSchema } from '@ag-ui/core/schemas';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { validated } from '../../platform/http/index.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
 import type { Conversation, Utterance } from '../domain/opening.js';
-import { MOST_ATTACHMENTS, MOST_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
+import {
+  type AgUiContext,
+  type AgUiMessage,
+  type AgUiResumeEntry,
+  MAX_ENTRIES,
+  parseAgUiInput,
+} from './ag-ui.schema.js';
+import { AttachmentCount, MOST_ATTACHMENTS } from './attachments.dto.js';
+import { checkContent, checkInstructions, MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
 import type { UserContext } from '../ports/index.js';
-import { readAnswers, ResumeListBody, RunConfigBody } from './runs.dto.js';
-
-/** Of ids that a client makes up; a UUID has 36. */
-const LONGEST_ID = 255;
-
-type AgUiMessage = RunAgentInput['messages'][number];
+import { MAX_REASON, readAnswers, ResumeListBody, RunConfigBody } from './runs.dto.js';
 
 /** A request of an AG-UI client, as far as it concerns the agent. */
 export interface AgUiRequest {
@@ -33,22 +34,26 @@ export const AG_UI_INPUT_SCHEMA = {
     threadId: {
       type: 'string',
       minLength: 1,
-      maxLength: LONGEST_ID,
+      maxLength: MAX_ID,
       description:
         'The id of a thread of this agent, or one that the client makes up: its first run opens a thread, which later ' +
         'runs of this agent with the same id continue.',
     },
-    runId: { type: 'string', minLength: 1, maxLength: LONGEST_ID, description: 'Comes back in the events.' },
+    runId: { type: 'string', minLength: 1, maxLength: MAX_ID, description: 'Comes back in the events.' },
     messages: {
       type: 'array',
       items: { type: 'object' },
+      maxItems: MAX_MESSAGES,
       description:
         'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
         'the stored history counts. `system` and `developer` messages are put after the agent’s own prompt. A user’s ' +
-        `message may have up to ${MOST_ATTACHMENTS} parts of the types image and document, with sources data and url.`,
+        `message may have up to ${MOST_ATTACHMENTS} parts of the types image and document, with sources data and url, ` +
+        `among at most ${MAX_PARTS} parts. The text of a message has at most ${MAX_CONTENT} characters; \`system\` and ` +
+        `\`developer\` messages and \`context\` together have at most ${MAX_INSTRUCTIONS}.`,
     },
     context: {
       type: 'array',
+      maxItems: MAX_ENTRIES,
       items: {
         type: 'object',
         required: ['description', 'value'],
@@ -60,10 +65,11 @@ export const AG_UI_INPUT_SCHEMA = {
       type: 'object',
       properties: { userContext: { type: 'object', description: 'As `config.userContext` of a run.' } },
     },
-    tools: { type: 'array', items: { type: 'object' }, description: 'Not called: the agent has its own tools.' },
+    tools: { type: 'array', maxItems: MAX_ENTRIES, items: { type: 'object' }, description: 'Not called: the agent has its own tools.' },
     state: { description: 'Not used.' },
     resume: {
       type: 'array',
+      maxItems: MAX_ENTRIES,
       items: {
         type: 'object',
         required: ['interruptId', 'status'],
@@ -73,7 +79,7 @@ export const AG_UI_INPUT_SCHEMA = {
           payload: {
             type: 'object',
             required: ['approved'],
-            properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
+            properties: { approved: { type: 'boolean' }, reason: { type: 'string', maxLength: MAX_REASON } },
           },
         },
       },
@@ -84,13 +90,10 @@ export const AG_UI_INPUT_SCHEMA = {
 
 /** @throws ValidationFailed naming the field */
 export function readAgUiInput(body: unknown): AgUiRequest {
-  const parsed = RunAgentInputSchema.safeParse(body ?? {});
-  if (!parsed.success) throw new ValidationFailed(complaintOf(parsed.error.issues));
-  const input: RunAgentInput & { readonly forwardedProps?: unknown } = parsed.data;
-  const { threadId, runId, messages, context, resume } = input;
+  const { threadId, runId, messages, context, resume, forwardedProps } = parseAgUiInput(body);
   checkId(threadId, 'threadId');
   checkId(runId, 'runId');
-  const answers = readResume(resume ?? []);
+  const answers = readResume(resume);
   // The stored history counts where a run goes on.
   const said = answers.length > 0 ? { history: [], text: '' } : readMessages(messages);
   return {
@@ -98,12 +101,12 @@ export function readAgUiInput(body: unknown): AgUiRequest {
     runId,
     conversation: { ...said, instructions: instructionsOf(messages, context) },
     answers,
-    userContext: readUserContext(input.forwardedProps),
+    userContext: readUserContext(forwardedProps),
   };
 }
 
 /** The rest of an entry is the protocol's envelope. */
-function readResume(resume: NonNullable<RunAgentInput['resume']>): ApprovalAnswer[] {
+function readResume(resume: readonly AgUiResumeEntry[]): ApprovalAnswer[] {
   if (resume.length === 0) return [];
   const entries = resume.map(({ interruptId, status, payload }) => ({
     interruptId,
@@ -116,30 +119,34 @@ function readResume(resume: NonNullable<RunAgentInput['resume']>): ApprovalAnswe
 
 function checkId(id: string, field: string): void {
   const length = [...id].length;
-  if (length === 0 || length > LONGEST_ID) {
-    throw new ValidationFailed(`body/${field} must be 1 to ${LONGEST_ID} characters`);
+  if (length === 0 || length > MAX_ID) {
+    throw new ValidationFailed(`body/${field} must be 1 to ${MAX_ID} characters`);
   }
 }
 
 function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text' | 'attachments'> {
-  const said = messages.flatMap((message, index) => toUtterance(message, `body/messages/${index}`));
+  const attached = new AttachmentCount();
+  const said = messages.flatMap((message, index) => {
+    const utterances = toUtterance(message, `body/messages/${index}`);
+    for (const { attachments = [] } of utterances) attached.add(attachments);
+    return utterances;
+  });
   const last = said.at(-1);
   const answered = messages.findLast(({ role }) => role === 'user' || role === 'assistant' || role === 'tool');
   if (last?.role !== 'user' || answered?.role !== 'user') {
     throw new ValidationFailed('body/messages must end with a message of the role user');
-  }
-  if (said.flatMap(({ attachments = [] }) => attachments).length > MOST_ATTACHMENTS_OF_REQUEST) {
-    throw new ValidationFailed(`body/messages must have at most ${MOST_ATTACHMENTS_OF_REQUEST} attachments altogether`);
   }
   return { history: said.slice(0, -1), text: last.content, attachments: last.attachments ?? [] };
 }
 
 function toUtterance(message: AgUiMessage, path: string): Utterance[] {
   if (message.role === 'assistant') {
+    checkContent(message.content ?? '', `${path}/content`);
     return message.content ? [{ role: 'assistant', content: message.content }] : [];
   }
   if (message.role !== 'user') return [];
   const { text, attachments } = userContent(message.content, `${path}/content`);
+  checkContent(text, `${path}/content`);
   if (attachments.length > 0) return [{ role: 'user', content: text, attachments }];
   if (text === '') throw new ValidationFailed(`${path}/content must not be empty`);
   return [{ role: 'user', content: text }];
@@ -190,12 +197,16 @@ function nameOf(metadata: unknown): string | undefined {
   return [filename, name].find((value) => typeof value === 'string' && value !== '') as string | undefined;
 }
 
-function instructionsOf(messages: readonly AgUiMessage[], context: RunAgentInput['context']): string {
-  const instructions = messages.flatMap((message) =>
-    message.role === 'system' || message.role === 'developer' ? [message.content] : [],
-  );
+function instructionsOf(messages: readonly AgUiMessage[], context: readonly AgUiContext[]): string {
+  const instructions = messages.flatMap((message, index) => {
+    if (message.role !== 'system' && message.role !== 'developer') return [];
+    checkContent(message.content, `body/messages/${index}/content`);
+    return [message.content];
+  });
   const ambient = context.map(({ description, value }) => `${description}: ${value}`);
-  return [...instructions, ...ambient].filter((part) => part !== '').join('\n\n');
+  const all = [...instructions, ...ambient].filter((part) => part !== '').join('\n\n');
+  checkInstructions(all, 'body/messages and body/context');
+  return all;
 }
 
 function readUserContext(forwardedProps: unknown): UserContext | null {
@@ -204,14 +215,4 @@ function readUserContext(forwardedProps: unknown): UserContext | null {
   const { userContext } = forwardedProps as { userContext: unknown };
   const config = validated(RunConfigBody, { userContext }, 'body/forwardedProps') as RunConfigBody;
   return config.userContext ?? null;
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-function complaintOf([issue]: readonly Issue[]): string {
-  if (!issue) return 'body must be a run input of AG-UI';
-  return `${['body', ...issue.path.map(String)].join('/')} is not as AG-UI has it: ${issue.message}`;
 }

@@ -1,4 +1,5 @@
 import type { AttachmentReference } from '../../files/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
 import { declareField, type FieldOptions, ObjectListField, StringField, validated } from '../../platform/http/index.js';
 import { REQUEST_ATTACHMENTS } from '../engine/tunables.js';
 
@@ -46,7 +47,8 @@ export class AttachmentBody {
 
 export const ATTACHMENTS_DESCRIPTION =
   'Images, PDFs (each at most 20,971,520 bytes, together 29,360,128 bytes in base64) and text files (each at most ' +
-  '1,048,576 bytes) that the model is given with the message. One that cannot be used is `422`, and nothing is stored.';
+  '1,048,576 bytes) that the model is given with the message. One that cannot be used is `422`, and nothing is stored; ' +
+  'while the service holds as many of them as it has memory for it is `503` with `Retry-After`.';
 
 export class AttachmentResponse {
   @StringField()
@@ -60,6 +62,18 @@ export class AttachmentResponse {
 class AttachmentsBody {
   @ObjectListField(() => AttachmentBody, { optional: true, max: MOST_ATTACHMENTS })
   readonly attachments?: readonly AttachmentBody[];
+}
+
+/** Counts the attachments of a request while they are read: reading each costs more than counting it. */
+export class AttachmentCount {
+  private count = 0;
+
+  /** @throws ValidationFailed once they are too many */
+  add(attachments: readonly unknown[]): void {
+    this.count += attachments.length;
+    if (this.count <= MOST_ATTACHMENTS_OF_REQUEST) return;
+    throw new ValidationFailed(`body/messages must have at most ${MOST_ATTACHMENTS_OF_REQUEST} attachments altogether`);
+  }
 }
 
 /** @param path of the message that has them @throws ValidationFailed naming the field */

@@ -3,10 +3,10 @@ import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } f
 import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type Principal, Resource, type ResourceOfAgent } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
 import { CompleteChat } from '../application/complete-chat.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
-import type { ThreadReference } from '../application/thread-lookup.js';
+import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
 import { runFailed, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
@@ -14,6 +14,7 @@ import { readConversation } from './chat-completions.messages.js';
 import { ChatCompletionStreams } from './chat-completions.stream.js';
 import { completion, headOf } from './chat-completions.wire.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { ApiThreadHeader } from './thread-header.js';
 import { whenGone } from './when-gone.js';
 
 /** The interface of the OpenAI API: its official clients work with this service's address and key. */
@@ -26,6 +27,7 @@ export class ChatCompletionsController {
   ) {}
 
   @Post()
+  @LargeBody()
   @Access({
     scope: 'chat',
     resource: [bodyResource('assistant', 'assistant_id', 'model'), bodyResource('thread', 'thread_id')],
@@ -41,10 +43,10 @@ export class ChatCompletionsController {
       'as JSON; one that comes later is an event `{"error": {message, type, code}}`, followed by `[DONE]`.',
   })
   @ApiIdempotencyKey()
+  @ApiThreadHeader()
   @ApiExtraModels(ChatCompletionResponse)
   @ApiOkResponse({
     description: 'The completion, or with `stream` its chunks as server-sent events, the last of them `[DONE]`.',
-    headers: { 'x-thread-id': { description: 'The thread.', schema: { type: 'string', format: 'uuid' } } },
     content: {
       'application/json': { schema: { $ref: getSchemaPath(ChatCompletionResponse) } },
       'text/event-stream': { schema: { type: 'string' } },
@@ -60,8 +62,13 @@ export class ChatCompletionsController {
     @Idempotency('chat_completion') idempotency: IdempotentRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    if (agent && thread && thread.agentId !== agent.agentId) {
+      // To this agent there is no such thread.
+      void reply.removeHeader(THREAD_HEADER);
+      throw threadNotFound();
+    }
     const run = await this.start(caller, { agent, thread, body, idempotency, gone: () => whenGone(reply) });
-    void reply.header('x-thread-id', run.threadId);
+    void reply.header(THREAD_HEADER, run.threadId);
     if (body.stream === true) {
       await this.streams.send(reply, run, body.stream_options?.include_usage === true);
       return;
@@ -83,7 +90,6 @@ export class ChatCompletionsController {
   ): Promise<ActiveRun> {
     const { agent, thread, body, idempotency, gone } = request;
     if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
-    if (thread && thread.agentId !== agent.agentId) throw threadNotFound();
     const conversation = readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant');
     return this.completeChat.execute({
       organizationId,

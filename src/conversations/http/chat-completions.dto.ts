@@ -2,6 +2,7 @@ import { getSchemaPath } from '@nestjs/swagger';
 import { declareField, EnumField, type FieldOptions, IgnoreUnknownFields, IntegerField } from '../../platform/http/index.js';
 import { BooleanField, ObjectField, ObjectListField, StringField, UuidField } from '../../platform/http/index.js';
 import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MOST_ATTACHMENTS, MOST_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
+import { MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { RunConfigBody } from './runs.dto.js';
 
 export type ChatMessageFields = Readonly<Record<string, unknown>>;
@@ -42,12 +43,14 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
     rule: (value) => {
       if (!Array.isArray(value)) return 'must be an array';
       if (value.length === 0) return 'must have at least 1 element';
+      if (value.length > MAX_MESSAGES) return `must have at most ${MAX_MESSAGES} elements`;
       const wrong = value.findIndex((item) => typeof item !== 'object' || item === null || Array.isArray(item));
       return wrong < 0 ? undefined : `/${wrong} must be an object`;
     },
     schema: {
       type: 'array',
       minItems: 1,
+      maxItems: MAX_MESSAGES,
       items: {
         type: 'object',
         required: ['role', 'content'],
@@ -55,13 +58,20 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
           role: {
             type: 'string',
             enum: ['user', 'assistant', 'system', 'developer'],
-            description: '`system` and `developer` only where `model` names the agent.',
+            description:
+              '`system` and `developer` only where `model` names the agent; all of these together have at most ' +
+              `${MAX_INSTRUCTIONS} characters.`,
           },
           content: {
-            description: 'At least one character, or a part that is not text. Parts only where `model` names the agent.',
-            oneOf: [{ type: 'string' }, { type: 'array', items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } }],
+            description:
+              `At least one character, or a part that is not text; at most ${MAX_CONTENT} characters of text, in all ` +
+              'parts together. Parts only where `model` names the agent.',
+            oneOf: [
+              { type: 'string', maxLength: MAX_CONTENT },
+              { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
+            ],
           } as object,
-          id: { type: 'string', minLength: 1, description: "The client's own id." },
+          id: { type: 'string', minLength: 1, maxLength: MAX_ID, description: "The client's own id." },
           attachments: {
             type: 'array',
             maxItems: MOST_ATTACHMENTS,

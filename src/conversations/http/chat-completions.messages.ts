@@ -1,7 +1,9 @@
 import type { AttachmentReference } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
+import { textRule } from '../../platform/http/index.js';
 import type { Conversation, Utterance } from '../domain/opening.js';
-import { MOST_ATTACHMENTS_OF_REQUEST, readAttachments } from './attachments.dto.js';
+import { AttachmentCount, readAttachments } from './attachments.dto.js';
+import { checkContent, checkInstructions, MAX_ID } from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
 
 /**
@@ -30,16 +32,20 @@ interface Entry {
  * @throws ValidationFailed naming the message
  */
 export function readConversation(messages: readonly Fields[], form: RequestForm): Conversation {
-  const entries = messages.map((message, index) => readEntry(message, form, `body/messages/${index}`));
+  const attached = new AttachmentCount();
+  const entries = messages.map((message, index) => {
+    const entry = readEntry(message, form, `body/messages/${index}`);
+    attached.add(entry.attachments);
+    return entry;
+  });
   const last = entries.at(-1);
   if (last?.role !== 'user') {
     throw new ValidationFailed(`body/messages/${entries.length - 1}/role must be user: the last message is answered`);
   }
-  if (entries.flatMap(({ attachments }) => attachments).length > MOST_ATTACHMENTS_OF_REQUEST) {
-    throw new ValidationFailed(`body/messages must have at most ${MOST_ATTACHMENTS_OF_REQUEST} attachments altogether`);
-  }
+  const instructions = entries.filter(isInstruction).map(({ text }) => text).join('\n\n');
+  checkInstructions(instructions, 'body/messages');
   return {
-    instructions: entries.filter(isInstruction).map(({ text }) => text).join('\n\n'),
+    instructions,
     history: entries.slice(0, -1).flatMap(toUtterance),
     text: last.text,
     attachments: last.attachments,
@@ -51,6 +57,7 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   if (role === undefined) throw new ValidationFailed(`${path}/role must be one of: ${ROLES[form].join(', ')}`);
   const { text, attachments: parts } =
     form === 'assistant' ? plainContent(message, path) : anyContent(message['content'], `${path}/content`);
+  checkContent(text, `${path}/content`);
   const attachments = [...parts, ...readAttachments(message['attachments'], path)];
   // Better refused than silently left out of the answer.
   if (attachments.length > 0 && role !== 'user') throw new ValidationFailed(`${path} may have attachments only as a user’s`);
@@ -61,11 +68,12 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   return { role, text, attachments };
 }
 
+const isId = textRule({ min: 1, max: MAX_ID });
+
 /** Of the assistant form: every field as the interface has it. */
 function plainContent({ content, id }: Fields, path: string): Content {
-  if (id !== undefined && (typeof id !== 'string' || id === '')) {
-    throw new ValidationFailed(`${path}/id must be a string of at least 1 character`);
-  }
+  const wrongId = id === undefined ? undefined : isId(id);
+  if (wrongId !== undefined) throw new ValidationFailed(`${path}/id ${wrongId}`);
   if (typeof content !== 'string') throw new ValidationFailed(`${path}/content must be a string`);
   if (content === '') throw new ValidationFailed(`${path}/content must be at least 1 character`);
   return { text: content, attachments: [] };

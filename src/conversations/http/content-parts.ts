@@ -2,6 +2,7 @@ import { type AttachmentReference, isDataUrl, readDataUrl } from '../../files/in
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { validated } from '../../platform/http/index.js';
 import { AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
+import { MAX_PARTS } from './content-limits.js';
 
 /** A message of content parts: its text, and what else is in it. */
 export interface Content {
@@ -34,16 +35,19 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** Puts the parts of a message together. @throws ValidationFailed naming the part */
 export function contentOf<Item>(parts: readonly Item[], path: string, read: (part: Item, path: string) => Part): Content {
+  if (parts.length > MAX_PARTS) throw new ValidationFailed(`${path} must have at most ${MAX_PARTS} parts`);
   const texts: string[] = [];
   const attachments: AttachmentReference[] = [];
   for (const [index, item] of parts.entries()) {
     const at = `${path}/${index}`;
     const part = read(item, at);
-    if ('text' in part) texts.push(part.text);
-    else attachments.push(referenceOf(part.file, attachments.length + 1, at));
-  }
-  if (attachments.length > MOST_ATTACHMENTS) {
-    throw new ValidationFailed(`${path} must have at most ${MOST_ATTACHMENTS} parts that are not text`);
+    if ('text' in part) {
+      texts.push(part.text);
+    } else if (attachments.length === MOST_ATTACHMENTS) {
+      throw new ValidationFailed(`${path} must have at most ${MOST_ATTACHMENTS} parts that are not text`);
+    } else {
+      attachments.push(referenceOf(part.file, attachments.length + 1, at));
+    }
   }
   return { text: texts.join('\n'), attachments };
 }

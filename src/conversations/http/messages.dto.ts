@@ -96,7 +96,7 @@ export class MessageResponse {
 export class MessageListResponse {
   @ObjectListField(() => MessageResponse)
   readonly messages!: readonly MessageResponse[];
-  @BooleanField()
+  @BooleanField({ description: 'The thread has older messages: more than 200, or more than fit into 4 MiB.' })
   readonly truncated!: boolean;
 }
 

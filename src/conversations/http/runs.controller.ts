@@ -5,9 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
-import { JoinRun, type RunReference } from '../application/join-run.js';
+import { JoinRun } from '../application/join-run.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { ResumeRun } from '../application/resume-run.js';
 import { StartRun } from '../application/start-run.js';
@@ -15,12 +15,13 @@ import type { ThreadReference } from '../application/thread-lookup.js';
 import { runFailed } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
-import type { Run } from '../domain/run.js';
+import type { Run, RunReference } from '../domain/run.js';
 import { interruptView, messageView, type MessageView, runView, type RunView } from '../engine/wire.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
 import { RunStreams } from './run-streams.js';
 import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
+import { ApiThreadHeader } from './thread-header.js';
 import { whenGone } from './when-gone.js';
 
 /** What a waiting caller is answered. */
@@ -51,11 +52,14 @@ export class RunsController {
 
   @Post()
   @HttpCode(200)
+  @LargeBody()
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
   @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply', description: APPROVALS })
   @ApiIdempotencyKey()
+  @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 422, 429, 502, 503, 504)
+  @ApiErrors(400, 401, 403, 404, 409, 429, 502, 503, 504)
+  @ApiCauses(422, 'unprocessable_entity')
   async create(
     @Caller() caller: Principal,
     @Resource('thread') thread: ThreadReference,
@@ -63,7 +67,6 @@ export class RunsController {
     @Idempotency('run') idempotency: IdempotentRequest | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResult> {
-    void reply.header('x-thread-id', thread.id);
     checkOneOf(body, ['message', 'resume']);
     const gone = (): AbortSignal => whenGone(reply);
     const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, gone });
@@ -75,6 +78,7 @@ export class RunsController {
 
   @Post('stream')
   @HttpCode(200)
+  @LargeBody()
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
   @ApiOperation({
     operationId: 'streamRun',
@@ -86,8 +90,10 @@ export class RunsController {
   })
   @ApiIdempotencyKey()
   @ApiProduces('text/event-stream', 'application/json')
+  @ApiThreadHeader()
   @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
-  @ApiErrors(400, 401, 403, 404, 409, 410, 422, 429, 503)
+  @ApiErrors(400, 401, 403, 404, 409, 410, 429, 503)
+  @ApiCauses(422, 'unprocessable_entity')
   async stream(
     @Caller() caller: Principal,
     @Resource('thread') thread: ThreadReference,
@@ -96,7 +102,6 @@ export class RunsController {
     @Idempotency('run-stream') idempotency: IdempotentRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    void reply.header('x-thread-id', thread.id);
     checkOneOf(body, ['message', 'resume', 'rejoin']);
     const { rejoin } = body;
     if (rejoin) {
@@ -111,6 +116,7 @@ export class RunsController {
   @Get(':runId')
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
   @ApiOperation({ operationId: 'getRun', summary: 'Read a run with the reply it wrote' })
+  @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
   @ApiErrors(400, 401, 403, 404)
   async read(
@@ -130,14 +136,17 @@ export class RunsController {
     summary: 'End a run under way',
     description: 'Answers the run as it ended; the text so far is kept. A run that has ended is answered as it is.',
   })
+  @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
   @ApiErrors(400, 401, 403, 404)
   async cancel(
     @Caller() caller: Principal,
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResult> {
-    const { run, message } = await this.cancelRun.execute(referenceOf(caller, thread, runId));
+    const reference = referenceOf(caller, thread, runId);
+    const { run, message } = await this.cancelRun.execute(reference, () => whenGone(reply));
     return this.result(caller, thread, run, message);
   }
 
@@ -150,6 +159,7 @@ export class RunsController {
   })
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Number of the last event that was read.' })
   @ApiProduces('text/event-stream', 'application/json')
+  @ApiThreadHeader()
   @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
   @ApiErrors(400, 401, 403, 404, 410, 503)
   async rejoinStream(
@@ -160,7 +170,6 @@ export class RunsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    void reply.header('x-thread-id', thread.id);
     const after = startingAfter ?? readPosition(request.headers['last-event-id']) ?? 0;
     await this.rejoin(referenceOf(caller, thread, runId), after, reasoning, reply);
   }

@@ -11,6 +11,7 @@ import {
   UuidField,
 } from '../../platform/http/index.js';
 import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
+import { MAX_CONTENT, MAX_ID } from './content-limits.js';
 import { UserContextField } from './user-context.field.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
 import type { UserContext } from '../ports/index.js';
@@ -21,9 +22,9 @@ const ON_DISCONNECT = ['continue', 'cancel'] as const;
 export class RunMessageBody {
   @EnumField(ROLES)
   readonly role!: 'user';
-  @StringField({ min: 1, description: 'What the user says.' })
+  @StringField({ min: 1, max: MAX_CONTENT, description: 'What the user says.' })
   readonly content!: string;
-  @StringField({ min: 1, optional: true, description: "The client's own id; the stored message gets one of the service." })
+  @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id; the stored message gets one of the service." })
   readonly id?: string;
   @ObjectListField(() => AttachmentBody, { optional: true, max: MOST_ATTACHMENTS, description: ATTACHMENTS_DESCRIPTION })
   readonly attachments?: readonly AttachmentBody[];
@@ -44,7 +45,7 @@ export class RunWidgetBody {
 
 const ANSWER_STATUSES = ['resolved', 'cancelled'] as const;
 const MAX_ANSWERS = 1_000;
-const MAX_REASON = 10_000;
+export const MAX_REASON = 10_000;
 
 export class ApprovalBody {
   @BooleanField({ description: 'Whether the call is made.' })

@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type Principal } from '../../access/index.js';
-import { ApiCauses, ApiErrors } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
 import { SuggestNext } from '../application/suggest-next.js';
 import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
 import { whenGone } from './when-gone.js';
@@ -14,6 +14,7 @@ export class SuggestionsController {
 
   @Post()
   @HttpCode(200)
+  @LargeBody()
   @Access({ scope: 'chat', resource: bodyResource('assistant', 'assistant_id'), rateLimit: 'chat' })
   @ApiOperation({
     operationId: 'suggestNext',

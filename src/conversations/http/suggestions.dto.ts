@@ -1,15 +1,14 @@
 import { EnumField, ObjectListField, StringField, StringListField, UuidField } from '../../platform/http/index.js';
+import { MAX_CONTENT, MAX_ID, MAX_MESSAGES } from './content-limits.js';
 
 const ROLES = ['user', 'assistant'] as const;
-/** The end of a conversation is what counts; a client need not send more. */
-const MOST_MESSAGES = 1_000;
 
 export class SuggestionMessageBody {
   @EnumField(ROLES)
   readonly role!: 'user' | 'assistant';
-  @StringField({ min: 1 })
+  @StringField({ min: 1, max: MAX_CONTENT })
   readonly content!: string;
-  @StringField({ min: 1, optional: true, description: "The client's own id." })
+  @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id." })
   readonly id?: string;
 }
 
@@ -17,7 +16,7 @@ export class SuggestionsBody {
   @UuidField({ description: 'The agent whose model is asked.' })
   readonly assistant_id!: string;
   @ObjectListField(() => SuggestionMessageBody, {
-    max: MOST_MESSAGES,
+    max: MAX_MESSAGES,
     description: 'The conversation so far, oldest first; empty for suggestions to begin with. The newest 20 are read.',
   })
   readonly messages!: readonly SuggestionMessageBody[];

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Access, bodyResource, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { FileDirectory } from '../../files/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { CreateThread } from '../application/create-thread.js';
 import { DeleteThread } from '../application/delete-thread.js';
 import { ListMessages } from '../application/list-messages.js';
@@ -13,10 +13,11 @@ import { ReactToMessage } from '../application/react-to-message.js';
 import { ReadThread } from '../application/read-thread.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import type { Message } from '../domain/message.js';
+import type { ShownMessage } from '../domain/message.js';
 import { type AttachmentView, messageView, type MessageView, threadView, type ThreadView } from '../engine/wire.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { MessageListResponse, MessageResponse } from './messages.dto.js';
+import { ApiThreadHeader } from './thread-header.js';
 import {
   CreateThreadBody,
   DeletedResponse,
@@ -48,7 +49,8 @@ export class ThreadsController {
   @ApiOperation({ operationId: 'createThread', summary: 'Open a conversation with an agent' })
   @ApiIdempotencyKey()
   @ApiOkResponse({ type: ThreadResponse })
-  @ApiErrors(400, 401, 403, 404, 422, 429)
+  @ApiErrors(400, 401, 403, 404, 429)
+  @ApiCauses(422, 'unprocessable_entity')
   async create(
     @Caller() caller: Principal,
     @Body() body: CreateThreadBody,
@@ -79,6 +81,7 @@ export class ThreadsController {
   @Get(':threadId')
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
   @ApiOperation({ operationId: 'getThread', summary: 'Read a thread' })
+  @ApiThreadHeader()
   @ApiOkResponse({ type: ThreadResponse })
   @ApiErrors(400, 401, 403, 404)
   async read(@Caller() caller: Principal, @UuidParam('threadId') threadId: string): Promise<ThreadView> {
@@ -92,6 +95,7 @@ export class ThreadsController {
     summary: 'Delete a thread with its messages and traces',
     description: 'Cannot be undone. A run under way is cancelled.',
   })
+  @ApiThreadHeader()
   @ApiOkResponse({ type: DeletedResponse })
   @ApiErrors(400, 401, 403, 404)
   async remove(@Caller() caller: Principal, @UuidParam('threadId') threadId: string): Promise<DeletedResponse> {
@@ -106,6 +110,7 @@ export class ThreadsController {
     summary: 'Say what the user thought of a reply',
     description: 'A message has one reaction; a new one replaces it, null takes it back.',
   })
+  @ApiThreadHeader()
   @ApiOkResponse({ type: MessageResponse })
   @ApiErrors(400, 401, 403, 404)
   async react(
@@ -126,8 +131,11 @@ export class ThreadsController {
   @ApiOperation({
     operationId: 'listMessages',
     summary: 'Read the newest 200 messages of a thread, oldest first',
-    description: '`truncated` tells whether there are older ones.',
+    description:
+      'Of these as many as fit into 4 MiB, at least the newest one. `truncated` tells that there are older ones, left ' +
+      'out for their number or their size.',
   })
+  @ApiThreadHeader()
   @ApiOkResponse({ type: MessageListResponse })
   @ApiErrors(400, 401, 403, 404)
   async list(
@@ -136,17 +144,14 @@ export class ThreadsController {
     @Resource('thread') thread: ThreadReference,
     @Req() request: FastifyRequest,
   ): Promise<{ messages: MessageView[]; truncated: boolean }> {
-    const [page, agent] = await Promise.all([
-      this.listMessages.execute(caller.organizationId, threadId),
-      this.agents.find(caller.organizationId, thread.agentId),
-    ]);
-    const toolProgress = agent?.toolProgress ?? false;
+    const toolProgress = (await this.agents.find(caller.organizationId, thread.agentId))?.toolProgress ?? false;
+    const page = await this.listMessages.execute(caller.organizationId, threadId, toolProgress);
     const origin = `${request.protocol}://${request.host}`;
     const messages = page.messages.map((message) => messageView(message, toolProgress, this.attached(message, origin)));
-    return { messages, truncated: page.truncated };
+    return { messages, truncated: page.hasMore };
   }
 
-  private attached({ attachments = [] }: Message, origin: string): AttachmentView[] {
+  private attached({ attachments = [] }: ShownMessage, origin: string): AttachmentView[] {
     return attachments.map(({ name, url, fileId, contentType }) => ({
       name,
       url: url ?? this.files.urlOf(fileId, origin),

@@ -1,7 +1,7 @@
 import { migration, type ContextSchema } from '../../platform/database/index.js';
 
 /**
- * Rows go with their agent: deleting it deletes its threads, and those their messages and runs.
+ * Messages and runs go with their thread.
  * `messages.seq` is the order of a conversation: runs of a thread come one after the other, and a
  * clock that differs between processes cannot disturb it. `threads.external_id` is what a client calls the
  * thread that makes up ids of its own; it means something only together with the agent.
@@ -107,4 +107,30 @@ const revision = migration('2026112110_conversations_thread_revision', [
   'alter table threads add column revision bigint not null default 0',
 ]);
 
-export const conversationsSchema: ContextSchema = { entities: [], migrations: [init, approvals, attachments, revision] };
+/**
+ * What a message takes, in bytes of text, so that a page of messages ends before it is too large without any of
+ * them being read: what everybody is shown, its tool calls, and what only a model reads again.
+ */
+const sizes = migration('2026112114_conversations_message_sizes', [
+  `alter table messages
+     add column shown_bytes bigint not null generated always as (
+       octet_length(content)::bigint + octet_length(attachments::text) + coalesce(octet_length(reaction::text), 0)
+     ) stored,
+     add column tool_bytes bigint not null generated always as (octet_length(tool_calls::text)) stored,
+     add column transcript_bytes bigint not null generated always as (octet_length(transcript::text)) stored`,
+]);
+
+/**
+ * A thread goes in two steps where it, or its agent, holds too much for one statement: `deleted_at`, or the agent's
+ * absence, hides it from every reader, then a job removes its rows in small batches. So no foreign key leads from here
+ * to the agent; the index is for the few threads that wait for the job.
+ */
+const deletion = migration('2026112117_conversations_deletion', [
+  'alter table threads drop constraint threads_agent_id_fkey, add column deleted_at timestamptz',
+  'create index threads_deleted on threads (id) where deleted_at is not null',
+]);
+
+export const conversationsSchema: ContextSchema = {
+  entities: [],
+  migrations: [init, approvals, attachments, revision, sizes, deletion],
+};

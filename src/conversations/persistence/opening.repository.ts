@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlExecutor, storableJson } from '../../platform/database/index.js';
+import { Database, inBatches, type SqlExecutor, storableJson } from '../../platform/database/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { OpeningThread } from '../domain/opening.js';
 import { type NewRun, RunRepository, type StartResult } from './run.repository.js';
+import { IS_THERE } from './thread.sql.js';
 
 /** Threads that begin with a run: both are kept, or neither is. */
 @Injectable()
@@ -34,7 +35,7 @@ export class OpeningRepository {
   /** @returns the id of the agent's thread that its client calls so, or null */
   async findByExternalId(organizationId: string, agentId: string, externalId: string): Promise<string | null> {
     const rows = await this.database.query<{ id: string }>(
-      'select id from threads where organization_id = $1 and agent_id = $2 and external_id = $3',
+      `select id from threads where organization_id = $1 and agent_id = $2 and external_id = $3 and ${IS_THERE}`,
       [organizationId, agentId, externalId],
     );
     return rows[0]?.id ?? null;
@@ -43,7 +44,8 @@ export class OpeningRepository {
   /** @returns the thread that the run is on, or null */
   async threadOf(organizationId: string, runId: string): Promise<string | null> {
     const rows = await this.database.query<{ thread_id: string }>(
-      'select thread_id from runs where organization_id = $1 and id = $2',
+      `select thread_id from runs join threads on threads.id = runs.thread_id
+       where runs.organization_id = $1 and runs.id = $2 and ${IS_THERE}`,
       [organizationId, runId],
     );
     return rows[0]?.thread_id ?? null;
@@ -57,6 +59,7 @@ class NotOpened extends Error {
   }
 }
 
+/** The lock lets a deletion of the agent that is under way end first: its job would not see this thread. */
 async function insertThread(
   executor: SqlExecutor,
   organizationId: string,
@@ -66,7 +69,7 @@ async function insertThread(
     `insert into threads
        (id, organization_id, agent_id, title, channel, external_id, created_at, updated_at, last_message_at)
      select $1::uuid, $2::uuid, agents.id, $4, $5, $6, $7::timestamptz, $7::timestamptz, $8::timestamptz
-     from agents where agents.organization_id = $2 and agents.id = $3
+     from (select id from agents where organization_id = $2 and id = $3 for key share) agents
      on conflict (agent_id, external_id) where external_id is not null do nothing
      returning id`,
     [
@@ -83,27 +86,28 @@ async function insertThread(
   return rows.length > 0;
 }
 
-/** The rows are numbered in the order in which they are selected. */
+/** The rows are numbered in the order in which they are selected, and the statements follow one another. */
 async function insertHistory(
   executor: SqlExecutor,
   organizationId: string,
   { thread, history }: OpeningThread<MessageAttachment>,
 ): Promise<void> {
-  if (history.length === 0) return;
-  await executor.query(
-    `insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments)
-     select said.id, $1::uuid, $2::uuid, said.role, said.content, 'completed', $3::timestamptz, said.attachments::jsonb
-     from unnest($4::uuid[], $5::text[], $6::text[], $7::text[]) with ordinality
-       as said(id, role, content, attachments, position)
-     order by said.position`,
-    [
-      organizationId,
-      thread.id,
-      thread.createdAt.toISOString(),
-      history.map(({ id }) => id),
-      history.map(({ role }) => role),
-      history.map(({ content }) => content),
-      history.map(({ attachments = [] }) => storableJson(attachments)),
-    ],
-  );
+  for (const batch of inBatches(history, ({ content }) => Buffer.byteLength(content))) {
+    await executor.query(
+      `insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments)
+       select said.id, $1::uuid, $2::uuid, said.role, said.content, 'completed', $3::timestamptz, said.attachments::jsonb
+       from unnest($4::uuid[], $5::text[], $6::text[], $7::text[]) with ordinality
+         as said(id, role, content, attachments, position)
+       order by said.position`,
+      [
+        organizationId,
+        thread.id,
+        thread.createdAt.toISOString(),
+        batch.map(({ id }) => id),
+        batch.map(({ role }) => role),
+        batch.map(({ content }) => content),
+        batch.map(({ attachments = [] }) => storableJson(attachments)),
+      ],
+    );
+  }
 }

@@ -3,13 +3,16 @@ import type { ProviderType, StopReason } from '../../models/index.js';
 import { Database, toDate } from '../../platform/database/index.js';
 import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
-import type { FailureFacts, Run, RunError, RunStatus } from '../domain/run.js';
+import type { FailureFacts, Run, RunError, RunReference, RunStatus } from '../domain/run.js';
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
 import type { RunModel } from './run.repository.js';
+import { IS_THERE } from './thread.sql.js';
 
 /** A run as it is stored, with the reply it wrote. */
 export interface StoredRun {
   readonly run: Run;
+  /** The process that carries it, or carried it to its end. */
+  readonly ownerId: string;
   readonly message: Message | null;
   readonly model: RunModel;
   readonly facts: FailureFacts;
@@ -30,6 +33,7 @@ interface RunRow {
   id: string;
   thread_id: string;
   agent_id: string;
+  owner_id: string;
   message_id: string;
   status: RunStatus;
   error: (RunError & Partial<FailureFacts>) | null;
@@ -64,7 +68,7 @@ export class RunReader {
   /** @returns null when the thread has no such run */
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
     const rows = await this.database.query<RunRow>(
-      `select id, thread_id, agent_id, message_id, status, error, input_tokens, output_tokens, credits, created_at,
+      `select id, thread_id, agent_id, owner_id, message_id, status, error, input_tokens, output_tokens, credits, created_at,
               completed_at, provider, model, use_own_api_key, stop_reason, approvals, decisions
        from runs where organization_id = $1 and thread_id = $2 and id = $3`,
       [organizationId, threadId, runId],
@@ -83,7 +87,7 @@ export class RunReader {
       `select asked.id as run_id, asked.approvals,
               exists (select 1 from runs where runs.thread_id = threads.id and runs.status = 'running') as busy
        from threads left join runs asked on asked.id = threads.awaiting_run_id
-       where threads.organization_id = $1 and threads.id = $2`,
+       where threads.organization_id = $1 and threads.id = $2 and ${IS_THERE}`,
       [organizationId, threadId],
     );
     const row = rows[0];
@@ -91,11 +95,11 @@ export class RunReader {
   }
 
   /** Notes that the run shall end; its owner sees it at its next heartbeat. */
-  async requestCancel(organizationId: string, runId: string): Promise<void> {
+  async requestCancel({ organizationId, threadId, runId }: RunReference): Promise<void> {
     await this.database.query(
       `update runs set cancel_requested_at = now()
-       where organization_id = $1 and id = $2 and status = 'running' and cancel_requested_at is null`,
-      [organizationId, runId],
+       where organization_id = $1 and thread_id = $2 and id = $3 and status = 'running' and cancel_requested_at is null`,
+      [organizationId, threadId, runId],
     );
   }
 }
@@ -123,6 +127,7 @@ function toStoredRun(organizationId: string, row: RunRow, message: Message | nul
       approvals: row.approvals,
       stopReason: row.stop_reason ?? undefined,
     },
+    ownerId: row.owner_id,
     message,
     model: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
     facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },

@@ -19,6 +19,7 @@ import type { UserContext } from '../ports/index.js';
 import { answeredCalls } from './answer-calls.sql.js';
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
 import { FinishStatement, START_SQL, TAKE_ORPHAN_SQL, upsertMessage } from './run.sql.js';
+import { IS_THERE } from './thread.sql.js';
 
 export interface NewRun {
   readonly id: string;
@@ -62,6 +63,17 @@ export type StartResult =
   /** `answered`: what the run was to go on with is no longer open. */
   | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' };
 
+/** What a process is told at its heartbeat. */
+export interface Heartbeat {
+  /** Since the heartbeat before, by the database's clock; null where it knew of none. */
+  readonly silentSeconds: number | null;
+  /**
+   * Those of the runs asked for that still exist: whether they are still running and still this process's, and
+   * whether they shall be cancelled.
+   */
+  readonly runs: ReadonlyMap<string, { readonly owned: boolean; readonly cancelled: boolean }>;
+}
+
 /** What a process knows of its own runs. */
 export interface OwnRuns {
   readonly ownerId: string;
@@ -69,6 +81,8 @@ export interface OwnRuns {
   readonly known: readonly string[];
   /** Runs stored since then may not have been told to the process yet. */
   readonly before: Date;
+  /** The process judges others only where the database has heard of it within this time. */
+  readonly heardWithinSeconds: number;
 }
 
 /** A run whose process died, with what it had stored. */
@@ -89,6 +103,15 @@ interface StartedRow {
   revision: number;
   started: boolean;
   open: boolean;
+  /** The thread is as the rest of the statement sees it. */
+  current: boolean;
+}
+
+interface HeartbeatRow {
+  silent_seconds: number | null;
+  id: string | null;
+  owned: boolean;
+  cancelled: boolean;
 }
 
 interface OrphanRow {
@@ -120,6 +143,15 @@ export class RunRepository {
    * run before that wait for approval are answered with it: by the resumption, or as declined.
    */
   async start(organizationId: string, run: NewRun, executor: SqlExecutor = this.database): Promise<StartResult> {
+    for (let attempt = 1; attempt <= START_TRIES; attempt += 1) {
+      const result = await this.tryStart(organizationId, run, executor);
+      if (result) return result;
+    }
+    return { started: false, because: 'thread_busy' };
+  }
+
+  /** @returns null when another run has started or ended on the thread since the statement looked */
+  private async tryStart(organizationId: string, run: NewRun, executor: SqlExecutor): Promise<StartResult | null> {
     try {
       const rows = await executor.query<StartedRow>(START_SQL, [
         run.id,
@@ -147,6 +179,7 @@ export class RunRepository {
       if (row.started) {
         return { started: true, channel: row.channel, isFirstTurn: row.is_first, revision: revisionBefore(row) };
       }
+      if (!row.current) return null;
       return { started: false, because: row.open ? 'repeated' : 'answered' };
     } catch (error) {
       if (isUniqueViolation(error, 'runs_one_running_a_thread')) return { started: false, because: 'thread_busy' };
@@ -208,20 +241,23 @@ export class RunRepository {
   }
 
   /**
-   * @returns those of the runs that still exist: whether they are still running and still this owner's, and whether
-   * they shall be cancelled. An owner that was given up (its process stood still for too long) starts anew with nothing.
+   * Runs whose thread or agent is gone are not among the answered. An owner that was given up (its process stood still
+   * for too long) starts anew with nothing.
    */
-  async beat(ownerId: string, runIds: readonly string[]): Promise<Map<string, { owned: boolean; cancelled: boolean }>> {
-    const rows = await this.database.query<{ id: string | null; owned: boolean; cancelled: boolean }>(
+  async beat(ownerId: string, runIds: readonly string[]): Promise<Heartbeat> {
+    const rows = await this.database.query<HeartbeatRow>(
       `with beat as (
          insert into run_owners (id) values ($1) on conflict (id) do update set heartbeat_at = now() returning id
        )
-       select runs.id, runs.owner_id = beat.id and runs.status = 'running' as owned,
+       select extract(epoch from now() - before.heartbeat_at)::float8 as silent_seconds, runs.id,
+              runs.owner_id = beat.id and runs.status = 'running' as owned,
               runs.cancel_requested_at is not null as cancelled
-       from beat left join runs on runs.id = any($2::uuid[])`,
+       from beat left join run_owners before on before.id = beat.id
+       left join (runs join threads on threads.id = runs.thread_id and ${IS_THERE}) on runs.id = any($2::uuid[])`,
       [ownerId, runIds],
     );
-    return new Map(rows.flatMap(({ id, ...state }) => (id === null ? [] : [[id, state] as const])));
+    const runs = rows.flatMap(({ id, owned, cancelled }) => (id === null ? [] : [[id, { owned, cancelled }] as const]));
+    return { silentSeconds: rows[0]?.silent_seconds ?? null, runs: new Map(runs) };
   }
 
   async retireOwner(ownerId: string): Promise<void> {
@@ -230,12 +266,12 @@ export class RunRepository {
 
   /**
    * Takes over one run that nobody carries on, together with what it had stored: its owner has not been heard of
-   * for `silentSeconds`, or is the caller, who does not know it. Call inside a transaction: the row stays locked
-   * until it is ended.
+   * for `silentSeconds`, or is the caller, who does not know it. A caller whose own heartbeat is old takes none of
+   * others'. Call inside a transaction: the row stays locked until it is ended.
    */
   async takeOrphan(executor: SqlExecutor, silentSeconds: number, own: OwnRuns): Promise<OrphanedRun | null> {
-    const { ownerId, known, before } = own;
-    const parameters = [silentSeconds, ownerId, before.toISOString(), known];
+    const { ownerId, known, before, heardWithinSeconds } = own;
+    const parameters = [silentSeconds, ownerId, before.toISOString(), known, heardWithinSeconds];
     const rows = await executor.query<OrphanRow>(TAKE_ORPHAN_SQL, parameters);
     const row = rows[0];
     if (!row) return null;
@@ -265,6 +301,9 @@ export class RunRepository {
     );
   }
 }
+
+/** Each try but the first follows upon a run that came in between; who meets so many finds the thread busy. */
+const START_TRIES = 5;
 
 /** The owner of runs that are being ended for a dead process. */
 const ORPHANAGE = '00000000-0000-0000-0000-000000000000';

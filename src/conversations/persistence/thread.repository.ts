@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, storableJson, toDate } from '../../platform/database/index.js';
+import { Database, type SqlExecutor, storableJson, toDate } from '../../platform/database/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Channel, Thread } from '../domain/thread.js';
 import { claimCte } from './idempotency.sql.js';
+import { IS_THERE } from './thread.sql.js';
 
 interface ThreadRow {
   id: string;
@@ -31,7 +32,7 @@ export interface ThreadFilter {
 
 const COLUMNS = 'id, agent_id, title, channel, metadata, created_at, updated_at, last_message_at';
 
-/** The lock waits for a deletion under way, which otherwise would break the insert instead of being seen. */
+/** The lock lets a deletion of the agent that is under way end first: its job would not see this thread. */
 const INSERT_SQL = `
   with agent as (
     select id from agents where organization_id = $2 and id = $3 for key share
@@ -73,7 +74,7 @@ export class ThreadRepository {
 
   async find(organizationId: string, id: string): Promise<Thread | null> {
     const rows = await this.database.query<ThreadRow>(
-      `select ${COLUMNS} from threads where organization_id = $1 and id = $2`,
+      `select ${COLUMNS} from threads where organization_id = $1 and id = $2 and ${IS_THERE}`,
       [organizationId, id],
     );
     const row = rows[0];
@@ -90,6 +91,7 @@ export class ThreadRepository {
        where organization_id = $1
          and ($2::uuid[] is null or agent_id = any($2::uuid[]))
          and ($3::timestamptz is null or (activity_at, id) < ($3::timestamptz, $4::uuid))
+         and ${IS_THERE}
        order by activity_at desc, id desc limit $5`,
       [organizationId, agentIds, after?.activityAt ?? null, after?.id ?? null, limit],
     );
@@ -99,13 +101,42 @@ export class ThreadRepository {
     }));
   }
 
-  /** With its messages and runs. @returns false when there is no such thread */
-  async remove(organizationId: string, id: string): Promise<boolean> {
-    const removed = await this.database.query('delete from threads where organization_id = $1 and id = $2 returning id', [
-      organizationId,
-      id,
-    ]);
-    return removed.length > 0;
+  /**
+   * Removes a thread of fewer than `most` messages, with those and its runs.
+   * @returns `too_large` when it has more, `absent` when there is no such thread; nothing is changed then
+   */
+  async removeSmall(organizationId: string, id: string, most: number): Promise<'removed' | 'too_large' | 'absent'> {
+    const rows = await this.database.query<{ small: boolean; removed: boolean }>(
+      `with found as (
+         select id, (select count(*) from (select 1 from messages where thread_id = $2 limit $3) few) < $3 as small
+         from threads where organization_id = $1 and id = $2 and ${IS_THERE}
+       ), removed as (
+         delete from threads using found where threads.id = found.id and found.small returning threads.id
+       )
+       select small, exists (select 1 from removed) as removed from found`,
+      [organizationId, id, most],
+    );
+    const row = rows[0];
+    if (!row) return 'absent';
+    if (!row.small) return 'too_large';
+    return row.removed ? 'removed' : 'absent';
+  }
+
+  /**
+   * Takes the thread away from everybody; its rows are still to be removed. The lock lets a message that is being
+   * stored come first, and keeps a later one from beginning a run here.
+   * @returns false when there is no such thread
+   */
+  async markDeleted(transaction: SqlExecutor, organizationId: string, id: string, now: Date): Promise<boolean> {
+    const marked = await transaction.query(
+      `with found as (
+         select id from threads where organization_id = $1 and id = $2 and ${IS_THERE} for update
+       )
+       update threads set deleted_at = $3, external_id = null from found where threads.id = found.id
+       returning threads.id`,
+      [organizationId, id, now.toISOString()],
+    );
+    return marked.length > 0;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RunnableAgent } from '../../agents/index.js';
-import type { ModelAttachment } from '../../models/index.js';
+import type { Stopwatch } from '../../platform/clock/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
+import type { AttachedFiles } from '../engine/attached-files.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Channel } from '../domain/thread.js';
 
@@ -22,8 +23,8 @@ export interface TurnContext {
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
-  /** The message's files as the model gets them, or the notes that stand for them. */
-  readonly attached?: readonly (ModelAttachment | string)[];
+  /** The message's files, until the model has them. */
+  readonly attached: AttachedFiles;
   /** What was said to the calls that the thread's last run ended with; null for a turn that a message begins. */
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly userContext: UserContext | null;
@@ -35,7 +36,8 @@ export interface TurnContext {
   readonly unattended: boolean;
   /** The caller wants to see the model's thinking. */
   readonly showReasoning: boolean;
-  readonly startedAt: Date;
+  /** Runs since the run's start. */
+  readonly stopwatch: Stopwatch;
   /** Aborted when the turn has to end: pass it to everything that waits. */
   readonly signal: AbortSignal;
 }

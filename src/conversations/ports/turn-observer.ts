@@ -33,6 +33,7 @@ export interface FinishedTurn {
   readonly message: Message | null;
   readonly userContext: UserContext | null;
   readonly steps: readonly TurnStep[];
+  readonly latencyMs: number;
   /** From the start of the run to the first text; null when there was none. */
   readonly timeToFirstTokenMs: number | null;
 }

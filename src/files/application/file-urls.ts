@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
-import { MasterKey } from '../../platform/vault/index.js';
+import { MasterKeys } from '../../platform/vault/index.js';
 import { FileUrlExpired, FileUrlInvalid } from '../domain/files.errors.js';
 import { URL_LIFETIME_MS } from '../tunables.js';
 
@@ -21,20 +21,17 @@ export type OwnUrl = { readonly fileId: string } | 'forged';
 /** Signed URLs of uploaded files: whoever has one may read the file until it expires. */
 @Injectable()
 export class FileUrls {
-  private readonly key: Buffer;
-
   constructor(
-    masterKey: MasterKey,
+    private readonly masterKeys: MasterKeys,
     private readonly settings: Settings,
     private readonly clock: Clock,
-  ) {
-    this.key = masterKey.derive('file urls');
-  }
+  ) {}
 
   /** @param origin where the client reached the service, for where `PUBLIC_URL` is not set */
   sign(fileId: string, origin: string): string {
     const expires = String(Math.ceil((this.clock.now().getTime() + URL_LIFETIME_MS) / 1000));
-    const query = new URLSearchParams({ expires, signature: this.signatureOf(fileId, expires) });
+    const [key] = this.masterKeys.derive('file urls');
+    const query = new URLSearchParams({ expires, signature: signatureOf(key, fileId, expires) });
     return `${this.settings.publicUrl ?? origin}/v1/files/${fileId}/content?${query.toString()}`;
   }
 
@@ -67,12 +64,11 @@ export class FileUrls {
   }
 
   private isGenuine(fileId: string, { expires, signature }: UrlSignature): boolean {
-    const expected = Buffer.from(this.signatureOf(fileId, expires));
-    const given = Buffer.from(signature);
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    const sign = (key: Buffer): Buffer => Buffer.from(signatureOf(key, fileId, expires));
+    return this.masterKeys.verifies('file urls', Buffer.from(signature), sign);
   }
+}
 
-  private signatureOf(fileId: string, expires: string): string {
-    return createHmac('sha256', this.key).update(JSON.stringify([fileId, expires])).digest('base64url');
-  }
+function signatureOf(key: Buffer, fileId: string, expires: string): string {
+  return createHmac('sha256', key).update(JSON.stringify([fileId, expires])).digest('base64url');
 }

@@ -7,6 +7,15 @@ export class ContentTypeMismatch extends DomainError {
   }
 }
 
+/** The process holds as many attachments as it may. */
+export class AttachmentMemoryFull extends DomainError {
+  constructor() {
+    super('unavailable', 'The service holds as many attachments as it has memory for. Send the message again in a moment.', {
+      retryAfterSeconds: 5,
+    });
+  }
+}
+
 /** Removed, or never there. */
 export class FileNotFound extends DomainError {
   constructor() {

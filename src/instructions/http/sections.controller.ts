@@ -9,9 +9,16 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
-import { acceptableVersions, changedByOf, type CurrentAgent, etagOf, type WriteTarget } from '../../agents/index.js';
+import {
+  acceptableVersions,
+  ApiVersionHeader,
+  changedByOf,
+  type CurrentAgent,
+  etagOf,
+  type WriteTarget,
+} from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { ChangeSections } from '../application/change-sections.js';
 import { ReadSections } from '../application/read-sections.js';
 import { ReplaceSections } from '../application/replace-sections.js';
@@ -52,6 +59,7 @@ export class SectionsController {
     summary: "List an agent's sections in prompt order",
     description: 'An agent that is not there, or whose type has no sections, answers 404 agent_not_found.',
   })
+  @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
   @ApiErrors(400, 401, 403, 404)
   async list(
@@ -64,6 +72,7 @@ export class SectionsController {
   }
 
   @Put()
+  @LargeBody()
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiOperation({
     operationId: 'replaceSections',
@@ -75,6 +84,7 @@ export class SectionsController {
       '409 existing_duplicate_section_names; both list the names in `names`.',
   })
   @IfMatchHeader()
+  @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
   async replace(
@@ -91,6 +101,7 @@ export class SectionsController {
   }
 
   @Post()
+  @LargeBody()
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiOperation({
     operationId: 'createSection',
@@ -98,6 +109,7 @@ export class SectionsController {
     description: 'A name that another section has answers 409 section_name_taken.',
   })
   @IfMatchHeader()
+  @ApiVersionHeader()
   @ApiCreatedResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
   async create(
@@ -112,6 +124,7 @@ export class SectionsController {
   }
 
   @Patch(':sectionId')
+  @LargeBody()
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiOperation({
     operationId: 'updateSection',
@@ -121,6 +134,7 @@ export class SectionsController {
       'the agent does not have answers 404 section_not_found.',
   })
   @IfMatchHeader()
+  @ApiVersionHeader()
   @ApiOkResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
   async change(
@@ -148,6 +162,7 @@ export class SectionsController {
     description: 'A section that the agent does not have answers 404 section_not_found.',
   })
   @IfMatchHeader()
+  @ApiVersionHeader()
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404, 409)
   async delete(

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type SqlExecutor, toDate } from '../../platform/database/index.js';
+import { inBatches, type SqlExecutor, toDate } from '../../platform/database/index.js';
 import type { Section } from '../domain/section.js';
 import type { SectionDifference } from '../domain/section-list.js';
 
@@ -17,7 +17,7 @@ interface SectionRow {
   updated_at: string;
 }
 
-/** Bulk statements: what one write costs does not grow with the number of sections. */
+/** Bulk statements: what one write costs grows with the size of what is written, and not with the number of sections. */
 @Injectable()
 export class SectionRepository {
   /** In prompt order, numbered from 0. */
@@ -40,8 +40,8 @@ export class SectionRepository {
   ): Promise<void> {
     const { added, rewritten, removed, reordered } = difference;
     if (removed.length > 0) await this.remove(executor, owner, removed);
-    if (added.length > 0) await this.add(executor, owner, added);
-    if (rewritten.length > 0) await this.rewrite(executor, owner, rewritten);
+    for (const batch of inBatches(added, bytesOf)) await this.add(executor, owner, batch);
+    for (const batch of inBatches(rewritten, bytesOf)) await this.rewrite(executor, owner, batch);
     if (reordered) await this.arrange(executor, owner, sections);
   }
 
@@ -82,6 +82,10 @@ export class SectionRepository {
       [owner.organizationId, owner.agentId, JSON.stringify(places)],
     );
   }
+}
+
+function bytesOf({ content }: Section): number {
+  return Buffer.byteLength(content);
 }
 
 function toSection({ id, name, content, created_at, updated_at }: SectionRow, position: number): Section {

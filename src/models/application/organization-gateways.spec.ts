@@ -7,7 +7,7 @@ import { accessSchema, type OrganizationDirectory } from '../../access/index.js'
 import { readSettings } from '../../platform/config/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { MasterKey, Vault, vaultSchema } from '../../platform/vault/index.js';
+import { MasterKey, MasterKeys, Vault, vaultSchema } from '../../platform/vault/index.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
 import { modelsSchema } from '../persistence/models.schema.js';
 import { OrganizationGateways } from './organization-gateways.js';
@@ -22,7 +22,7 @@ function processOn({ database }: TestDatabase, key: MasterKey) {
   const clock = new ManualClock();
   const events = new EventBus();
   const gateways = new GatewayRepository(database);
-  const vault = new Vault(database, key, clock);
+  const vault = new Vault(database, MasterKeys.of(key), clock);
   const view = { features: new Set(['ai_gateway']) };
   const organizations = { find: () => Promise.resolve(view) } as unknown as OrganizationDirectory;
   const settings = readSettings({ GATEWAY_BASE_URL: BASE }, { role: 'all', demo: false });

@@ -46,6 +46,10 @@ export function routeThrough(
   return { baseUrl: `${baseUrl}/${path}/${name}`, headers: { [tokenHeader]: `Bearer ${token}` }, secret: token };
 }
 
+/** In characters: an account id or a name, and a token. */
+export const MAX_GATEWAY_NAME = 255;
+export const MAX_GATEWAY_TOKEN = 4_096;
+
 /** One part of a path: these two would lead out of the gateway's own. */
 export const PATH_PART = /^(?!\.{1,2}$)/;
 

@@ -1,5 +1,12 @@
 import { BooleanField, declareField, StringField, TimestampField } from '../../platform/http/index.js';
-import { HEADER_TOKEN, type OpenGateway, type OrganizationGateway, PATH_PART } from '../domain/gateway.js';
+import {
+  HEADER_TOKEN,
+  MAX_GATEWAY_NAME,
+  MAX_GATEWAY_TOKEN,
+  type OpenGateway,
+  type OrganizationGateway,
+  PATH_PART,
+} from '../domain/gateway.js';
 
 export class SetGatewayBody {
   @declareField(
@@ -10,11 +17,11 @@ export class SetGatewayBody {
     },
   )
   readonly enabled!: true;
-  @StringField({ min: 1, pattern: PATH_PART })
+  @StringField({ min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
   readonly edgeAccountId!: string;
-  @StringField({ min: 1, pattern: PATH_PART })
+  @StringField({ min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
   readonly gatewayName!: string;
-  @StringField({ min: 1, pattern: HEADER_TOKEN, description: 'Never returned.' })
+  @StringField({ min: 1, max: MAX_GATEWAY_TOKEN, pattern: HEADER_TOKEN, description: 'Never returned.' })
   readonly edgeApiToken!: string;
 }
 

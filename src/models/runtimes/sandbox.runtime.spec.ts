@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { requestOf, tell, textOf, type Told } from '../../../test/support/model-calls.js';
 import { openaiWire } from '../../../test/support/provider-wire.js';
+import { until } from '../../../test/support/until.js';
 import type { ModelMessage, ModelRequest, ToolDefinition } from '../domain/model-runtime.js';
 import { SandboxRuntime } from './sandbox.runtime.js';
 
@@ -14,7 +15,11 @@ async function ask(changes: Partial<ModelRequest>): Promise<Told> {
   const told = tell(new SandboxRuntime(clock), requestOf(openaiWire, { apiKey: undefined, ...changes })).finally(() => {
     state.over = true;
   });
-  while (!state.over) await clock.advance(15);
+  const speakOn = async (): Promise<boolean> => {
+    await clock.advance(15);
+    return state.over;
+  };
+  await until(speakOn, 'the reply is over', { everyMs: 0 });
   return told;
 }
 

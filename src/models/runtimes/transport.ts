@@ -146,7 +146,7 @@ class WatchedCall {
   ) {
     if (outer?.aborted === true) this.abort();
     else outer?.addEventListener('abort', this.abort, { once: true });
-    this.waitingSince = this.clock.now().getTime();
+    this.waitingSince = this.clock.monotonic();
     this.cancelTimer = this.clock.after(idleMs, this.check);
   }
 
@@ -156,7 +156,7 @@ class WatchedCall {
 
   /** Re-armed from here rather than a byte at a time, so that a token costs no timer. */
   private readonly check = (): void => {
-    const waited = this.waitingSince === null ? 0 : this.clock.now().getTime() - this.waitingSince;
+    const waited = this.waitingSince === null ? 0 : this.clock.monotonic() - this.waitingSince;
     if (waited < this.idleMs) {
       this.cancelTimer = this.clock.after(this.idleMs - waited, this.check);
       return;
@@ -169,7 +169,7 @@ class WatchedCall {
     for await (const chunk of chunks) {
       this.waitingSince = null;
       yield chunk;
-      this.waitingSince = this.clock.now().getTime();
+      this.waitingSince = this.clock.monotonic();
     }
   }
 
@@ -179,7 +179,7 @@ class WatchedCall {
     return new ReadableStream<Uint8Array>(
       {
         pull: async (reader) => {
-          this.waitingSince = this.clock.now().getTime();
+          this.waitingSince = this.clock.monotonic();
           try {
             const next = await chunks.next();
             this.waitingSince = null;

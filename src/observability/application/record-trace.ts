@@ -25,7 +25,7 @@ function traceOf(turn: FinishedTurn): Trace {
     model: agent.model,
     status: run.status,
     startedAt: run.createdAt,
-    latencyMs: Math.max(0, (run.completedAt ?? run.createdAt).getTime() - run.createdAt.getTime()),
+    latencyMs: turn.latencyMs,
     usage: run.usage,
     input: inputOf(turn),
     output: message?.content ?? '',

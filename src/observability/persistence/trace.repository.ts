@@ -84,6 +84,7 @@ export class TraceRepository {
               time_to_first_token_ms::float8 as time_to_first_token_ms
        from traces
        where organization_id = $1 and agent_id = $2 and ${by} = $3 and started_at >= $4::timestamptz
+         and not ${OF_DELETED_THREAD}
        order by started_at desc limit 1`,
       [organizationId, agentId, id, from.toISOString()],
     );
@@ -105,7 +106,24 @@ export class TraceRepository {
     );
     return rows.length;
   }
+
+  /**
+   * Deletes traces of threads, at most `limit`. Two at once take different ones.
+   * @returns how many
+   */
+  async deleteOfThreads(threadIds: readonly string[], limit: number): Promise<number> {
+    const rows = await this.database.query(
+      `delete from traces where id in (
+         select id from traces where thread_id = any($1::uuid[]) limit $2::int for update skip locked
+       ) returning id`,
+      [threadIds, limit],
+    );
+    return rows.length;
+  }
 }
+
+/** Large threads are deleted before their rows are removed; there are few of those at any time. */
+const OF_DELETED_THREAD = `thread_id in (select id from threads where deleted_at is not null)`;
 
 /** Does nothing when the run has left its trace already. */
 const INSERT_SQL = `
@@ -147,7 +165,7 @@ export function insertTrace(organizationId: string, trace: Trace): Statement {
 }
 
 const FILTER_SQL = `organization_id = $1 and agent_id = $2 and ($3::uuid is null or thread_id = $3::uuid)
-  and started_at >= $4::timestamptz and started_at <= $5::timestamptz`;
+  and started_at >= $4::timestamptz and started_at <= $5::timestamptz and not ${OF_DELETED_THREAD}`;
 
 function filterParameters({ organizationId, agentId, threadId, from, to }: TraceFilter): unknown[] {
   return [organizationId, agentId, threadId, from.toISOString(), to.toISOString()];

@@ -1,19 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { SystemClock } from '../clock/index.js';
+import { ManualClock } from '../../../test/support/manual-clock.js';
 import { TtlCache } from './ttl-cache.js';
 
-class HandClock extends SystemClock {
-  private ms = 0;
-  override now(): Date {
-    return new Date(this.ms);
-  }
-  advance(ms: number): void {
-    this.ms += ms;
-  }
-}
-
 function setUp(maxEntries = 10) {
-  const clock = new HandClock();
+  const clock = new ManualClock();
   const cache = new TtlCache<string>({ clock, ttlMs: 5_000, maxEntries });
   const loads: string[] = [];
   const get = (key: string): Promise<unknown> =>
@@ -27,11 +17,22 @@ function setUp(maxEntries = 10) {
 it('answers from memory until the time is over, then loads anew', async () => {
   const { clock, get, loads } = setUp();
   expect(await get('a')).toBe('a1');
-  clock.advance(4_999);
+  await clock.advance(4_999);
   expect(await get('a')).toBe('a1');
-  clock.advance(1);
+  await clock.advance(1);
   expect(await get('a')).toBe('a2');
   expect(loads).toEqual(['a', 'a']);
+});
+
+it.each([3_600_000, -3_600_000])('keeps its time when the wall clock is set by %i ms', async (ms) => {
+  const { clock, get } = setUp();
+  expect(await get('a')).toBe('a1');
+  clock.jump(ms);
+  expect(await get('a')).toBe('a1');
+  await clock.advance(4_999);
+  expect(await get('a')).toBe('a1');
+  await clock.advance(1);
+  expect(await get('a')).toBe('a2');
 });
 
 it('loads once for callers who ask at once', async () => {

@@ -24,7 +24,7 @@ export class TtlCache<Value> {
   constructor(private readonly options: TtlCacheOptions) {}
 
   get(key: string, load: () => Promise<Value | undefined>): Promise<Value | undefined> {
-    const now = this.options.clock.now().getTime();
+    const now = this.options.clock.monotonic();
     const known = this.entries.get(key);
     if (known && known.expiresAt > now) {
       this.put(key, known);

@@ -1,17 +1,37 @@
 /** Time as the code sees it. Tests inject a clock of their own, so nothing waits for the wall's. */
 export abstract class Clock {
+  /** The wall clock's time, which can be set forth and back: for timestamps and what is compared with stored ones. */
   abstract now(): Date;
+  /** Milliseconds that never jump; only differences mean something. For durations, deadlines and what is kept for a while. */
+  abstract monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   abstract sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs `task` once after `ms`; the returned function cancels it. */
   abstract after(ms: number, task: () => void): () => void;
   /** Runs `task` every `ms`; the returned function stops it. Never keeps the process alive. */
   abstract every(ms: number, task: () => void): () => void;
+
+  /** Measures something that begins now. */
+  stopwatch(): Stopwatch {
+    const startedAt = this.now();
+    const start = this.monotonic();
+    return { startedAt, elapsedMs: () => Math.round(this.monotonic() - start) };
+  }
+}
+
+export interface Stopwatch {
+  readonly startedAt: Date;
+  /** Whole milliseconds since then, whatever became of the wall clock meanwhile. */
+  readonly elapsedMs: () => number;
 }
 
 export class SystemClock extends Clock {
   now(): Date {
     return new Date();
+  }
+
+  monotonic(): number {
+    return performance.now();
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

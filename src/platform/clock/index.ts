@@ -1,1 +1,1 @@
-export { Clock, SystemClock } from './clock.js';
+export { Clock, type Stopwatch, SystemClock } from './clock.js';

@@ -20,3 +20,23 @@ describe('the settings of the routing gateway', () => {
     expect(() => gatewayIn({ GATEWAY_TOKEN_HEADER: name })).toThrow(/^GATEWAY_TOKEN_HEADER: /);
   });
 });
+
+describe('the master keys', () => {
+  const read = (environment: Readonly<Record<string, string>>) => readSettings(environment, { role: 'all', demo: false });
+  const [one, two] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
+
+  it('may be two', () => {
+    const { secretsKey, secretsKeyFallback } = read({ SECRETS_KEY: one, SECRETS_KEY_FALLBACK: two });
+    expect([secretsKey, secretsKeyFallback]).toEqual([one, two]);
+  });
+
+  it.each([
+    ['is no key', { SECRETS_KEY: one, SECRETS_KEY_FALLBACK: 'canary' }],
+    ['is the key that is written under', { SECRETS_KEY: one, SECRETS_KEY_FALLBACK: one }],
+    ['stands alone', { SECRETS_KEY_FALLBACK: two }],
+  ])('stop the start in one line when the second %s', (_what, environment) => {
+    expect(() => read(environment)).toThrow(InvalidSetting);
+    expect(() => read(environment)).toThrow(/^SECRETS_KEY_FALLBACK: [^\n]*$/);
+    expect(() => read(environment)).not.toThrow(/canary/);
+  });
+});

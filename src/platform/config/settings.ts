@@ -20,6 +20,10 @@ const headerName = z
 
 const positiveSeconds = z.coerce.number({ message: 'must be a whole number of seconds' }).int().positive();
 
+const masterKey = z
+  .string()
+  .refine((key) => Buffer.from(key, 'base64').length === 32, { message: 'must be 32 bytes in base64' });
+
 /** `host:port`, the host as the URL standard spells it. */
 const hostAndPort = /^(\[[^\]]+\]|[^[\]:/@?#\\\s]+):(\d{1,5})$/;
 
@@ -50,10 +54,8 @@ const environmentSchema = z.object({
     .string()
     .regex(/^[\w.-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, dots, dashes or underscores' })
     .default('agents'),
-  SECRETS_KEY: z
-    .string()
-    .refine((key) => Buffer.from(key, 'base64').length === 32, { message: 'must be 32 bytes in base64' })
-    .optional(),
+  SECRETS_KEY: masterKey.optional(),
+  SECRETS_KEY_FALLBACK: masterKey.optional(),
   ANTHROPIC_API_KEY: z.string().optional(),
   ANTHROPIC_BASE_URL: httpUrl.optional(),
   OPENAI_API_KEY: z.string().optional(),
@@ -133,6 +135,10 @@ export class Settings {
   get secretsKey(): string | undefined {
     return this.env.SECRETS_KEY;
   }
+  /** A second master key, that is only read: the next one or the one before, while keys change. */
+  get secretsKeyFallback(): string | undefined {
+    return this.env.SECRETS_KEY_FALLBACK;
+  }
   get anthropic(): ManagedProvider {
     return { apiKey: this.env.ANTHROPIC_API_KEY, baseUrl: this.env.ANTHROPIC_BASE_URL };
   }
@@ -194,6 +200,12 @@ export function readSettings(
   }
   if (env.DATABASE_URL !== undefined && env.SECRETS_KEY === undefined) {
     throw new InvalidSetting('SECRETS_KEY: is required with DATABASE_URL (32 random bytes in base64)');
+  }
+  if (env.SECRETS_KEY_FALLBACK !== undefined && env.SECRETS_KEY === undefined) {
+    throw new InvalidSetting('SECRETS_KEY_FALLBACK: needs SECRETS_KEY as well, the key that is written under');
+  }
+  if (env.SECRETS_KEY_FALLBACK !== undefined && env.SECRETS_KEY_FALLBACK === env.SECRETS_KEY) {
+    throw new InvalidSetting('SECRETS_KEY_FALLBACK: must be another key than SECRETS_KEY, or be left out');
   }
   checkFilesBucket(env);
   if (process.role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {

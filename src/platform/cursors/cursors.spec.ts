@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { MasterKey } from '../vault/index.js';
+import { MasterKey, MasterKeys } from '../vault/index.js';
 import { Cursors } from './cursors.js';
 
-const cursors = new Cursors(new MasterKey(Buffer.alloc(32, 1)));
+const cursors = new Cursors(MasterKeys.of(new MasterKey(Buffer.alloc(32, 1))));
 const scope = { list: 'threads', organizationId: 'o1' };
 
 describe('a cursor', () => {
@@ -29,8 +29,16 @@ describe('a cursor', () => {
     expect(() => cursors.read(scope, `${payload}.${signature.slice(1)}`)).toThrow();
   });
 
+  it('is taken as long as the key that signed it is known, and signed by the current one', () => {
+    const [old, current] = [new MasterKey(Buffer.alloc(32, 3)), new MasterKey(Buffer.alloc(32, 4))];
+    const rotating = new Cursors(MasterKeys.of(current, old));
+
+    expect(rotating.read(scope, new Cursors(MasterKeys.of(old)).issue(scope, ['x']))).toEqual(['x']);
+    expect(new Cursors(MasterKeys.of(current)).read(scope, rotating.issue(scope, ['y']))).toEqual(['y']);
+  });
+
   it('is refused by a service with another master key', () => {
-    const foreign = new Cursors(new MasterKey(Buffer.alloc(32, 2)));
+    const foreign = new Cursors(MasterKeys.of(new MasterKey(Buffer.alloc(32, 2))));
 
     expect(() => foreign.read(scope, cursors.issue(scope, ['x']))).toThrow();
   });

@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { ValidationFailed } from '../errors/index.js';
-import { MasterKey } from '../vault/index.js';
+import { MasterKeys } from '../vault/index.js';
 
 /** Enough to make guessing hopeless, short enough for a query. */
 const SIGNATURE_BYTES = 16;
@@ -18,32 +18,28 @@ const positionSchema = z.array(z.string()).min(1);
 /** Opaque positions in lists, signed: the service accepts only those that it has issued. */
 @Injectable()
 export class Cursors {
-  readonly #key: Buffer;
-
-  constructor(masterKey: MasterKey) {
-    this.#key = masterKey.derive('cursors');
-  }
+  constructor(private readonly masterKeys: MasterKeys) {}
 
   issue(scope: CursorScope, position: readonly string[]): string {
     const payload = Buffer.from(JSON.stringify(position)).toString('base64url');
-    return `${payload}.${this.sign(scope, payload).toString('base64url')}`;
+    const [key] = this.masterKeys.derive('cursors');
+    return `${payload}.${sign(key, scope, payload).toString('base64url')}`;
   }
 
   /** @throws ValidationFailed when the cursor was not issued for this list and organization */
   read(scope: CursorScope, cursor: string): string[] {
     const [payload = '', signature = ''] = cursor.split('.');
     const given = Buffer.from(signature, 'base64url');
-    const expected = this.sign(scope, payload);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw unknownCursor();
+    if (!this.masterKeys.verifies('cursors', given, (key) => sign(key, scope, payload))) throw unknownCursor();
     return positionSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
   }
+}
 
-  private sign({ list, organizationId }: CursorScope, payload: string): Buffer {
-    return createHmac('sha256', this.#key)
-      .update(JSON.stringify([list, organizationId, payload]))
-      .digest()
-      .subarray(0, SIGNATURE_BYTES);
-  }
+function sign(key: Buffer, { list, organizationId }: CursorScope, payload: string): Buffer {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([list, organizationId, payload]))
+    .digest()
+    .subarray(0, SIGNATURE_BYTES);
 }
 
 function unknownCursor(): ValidationFailed {

@@ -1,6 +1,7 @@
 import type { EntityManager as CoreEntityManager, MikroORM } from '@mikro-orm/core';
 import type { AbstractSqlConnection, EntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { databaseFailure, isDeadlock } from './database-failure.js';
 
 /** Runs SQL with `$1`-style parameters; timestamps come back as PostgreSQL text (`toDate`). */
@@ -16,6 +17,8 @@ export interface Transaction extends SqlExecutor {
 }
 
 const MAX_DEADLOCK_RETRIES = 3;
+/** After a statement of a transaction that took this thread for longer, other requests have their turn before the next. */
+const LONG_STATEMENT_MS = 5;
 
 /**
  * The only way to the database. Nothing else may be awaited inside `transaction`: the embedded
@@ -24,7 +27,11 @@ const MAX_DEADLOCK_RETRIES = 3;
 export class Database implements SqlExecutor {
   private statements = 0;
 
-  constructor(readonly orm: MikroORM) {}
+  constructor(
+    readonly orm: MikroORM,
+    /** Statements are computed in this thread, in which nothing else happens meanwhile. */
+    private readonly inThisThread: boolean,
+  ) {}
 
   /** Statements sent outside the ORM's own; tests count them to hold a request to its cost. */
   get statementCount(): number {
@@ -40,8 +47,7 @@ export class Database implements SqlExecutor {
     this.statements += 1;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const result = await this.client().executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
-        return result.rows;
+        return await this.run<Row>(this.client(), sql, parameters);
       } catch (error) {
         if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
       }
@@ -92,10 +98,22 @@ export class Database implements SqlExecutor {
         this.statements += 1;
         const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
         if (!transaction) throw new Error('The transaction has ended');
-        const result = await transaction.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
-        return result.rows;
+        const startedAt = performance.now();
+        const rows = await this.run<Row>(transaction, sql, parameters);
+        // Between statements of one transaction alone: what follows a single one must not be parted from it.
+        if (this.inThisThread && performance.now() - startedAt > LONG_STATEMENT_MS) await nextTurn();
+        return rows;
       },
     };
+  }
+
+  private async run<Row extends object>(
+    client: Kysely<unknown>,
+    sql: string,
+    parameters: readonly unknown[],
+  ): Promise<Row[]> {
+    const { rows } = await client.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
+    return rows;
   }
 
   private client(): Kysely<unknown> {

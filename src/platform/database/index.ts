@@ -2,6 +2,7 @@ export { Database, toDate, type SqlExecutor, type Transaction } from './database
 export { databaseFailure, DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation } from './database-failure.js';
 export { DataFolderInUse } from './data-folder.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
+export { inBatches } from './in-batches.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
 export { numberedAfter, type Statement } from './statement.js';

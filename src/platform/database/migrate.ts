@@ -1,23 +1,12 @@
 import type { OpenDatabase } from './open-database.js';
 
-/** Any constant: processes that start at once agree on it to migrate one after the other. */
-const MIGRATION_LOCK = 7_216_943_001;
-
 /**
  * Brings the tables up to date. Safe to call from every process at once.
+ * @param onWait called when another process is at it and this one begins to wait, for however long that takes
  * @returns the names of the migrations that ran, in order
  */
-export async function migrate({ database, native }: OpenDatabase): Promise<string[]> {
-  const up = async (): Promise<string[]> => (await database.orm.migrator.up()).map(({ name }) => name);
-  if (native.kind === 'embedded') return up();
-  const holder = await native.pool.connect();
-  try {
-    await holder.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    return await up();
-  } finally {
-    await holder.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-    holder.release();
-  }
+export function migrate({ migrations }: OpenDatabase, onWait: () => void = () => undefined): Promise<string[]> {
+  return migrations.run(onWait);
 }
 
 /** Names of migrations that this build knows and the database lacks. */

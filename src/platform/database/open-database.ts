@@ -1,14 +1,17 @@
 import { join } from 'node:path';
-import { PGlite, types, type PGliteOptions } from '@electric-sql/pglite';
+import { type PGlite, types, type PGliteOptions } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import { type EntitySchema, MikroORM, type Options } from '@mikro-orm/core';
+import { MikroORM, type Options } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig as definePglite } from '@mikro-orm/pglite';
 import { defineConfig as definePostgres } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { Settings } from '../config/index.js';
+import { connectFailure } from './connect-failure.js';
 import { Database } from './database.js';
 import { takeDataFolder } from './data-folder.js';
+import { ExactTextPglite } from './exact-text-pglite.js';
+import { MigrationConnections, type MigrationSettings } from './migration-connections.js';
 import { PreparingClient } from './preparing-client.js';
 import type { ContextSchema } from './schema.js';
 import { SilenceWatch } from './silence-watch.js';
@@ -35,18 +38,39 @@ export type NativeDatabase =
 export interface OpenDatabase {
   readonly database: Database;
   readonly native: NativeDatabase;
+  /** What `migrate` runs on. */
+  readonly migrations: Migrations;
   close(): Promise<void>;
+}
+
+export interface Migrations {
+  /**
+   * @param onWait called when another process is migrating and this one begins to wait for its end
+   * @returns the names of those that ran, in order
+   */
+  run(onWait: () => void): Promise<string[]>;
+}
+
+export interface ServerLimits {
+  /** For a statement of the service; migrations have no limit. */
+  readonly statementTimeoutMs?: number;
+  /** How long a server may be silent before a migration is given up. */
+  readonly migrationSilenceMs?: number;
 }
 
 /**
  * Opens the database the settings name. Embedded: PostgreSQL inside this process, in `DATA_DIR`,
  * which is locked first.
- * @throws DataFolderInUse
+ * @throws DataFolderInUse; InvalidSetting when the server cannot be used as `DATABASE_URL` says
  */
-export async function openDatabase(settings: Settings, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
+export async function openDatabase(
+  settings: Settings,
+  schemas: readonly ContextSchema[],
+  limits: ServerLimits = {},
+): Promise<OpenDatabase> {
   return settings.databaseUrl === undefined
     ? openEmbedded(settings.dataDir, schemas)
-    : openServer(settings.databaseUrl, settings.databasePool, schemas);
+    : openServer(settings.databaseUrl, settings.databasePool, schemas, limits);
 }
 
 async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
@@ -68,11 +92,13 @@ async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]):
 
 /** Opens an embedded database where the options say, in memory for one. Takes no lock on a folder. */
 export async function openPglite(options: PGliteOptions, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
-  const pglite = await PGlite.create({ ...options, extensions: { vector }, parsers: TEXT_PARSERS });
+  const pglite = new ExactTextPglite({ ...options, extensions: { vector }, parsers: TEXT_PARSERS });
+  await pglite.waitReady;
   const orm = await MikroORM.init(definePglite({ ...common(schemas), dbName: 'postgres', driverOptions: { pglite } }));
   return {
-    database: new Database(orm),
+    database: new Database(orm, true),
     native: { kind: 'embedded', pglite },
+    migrations: { run: async () => (await orm.migrator.up()).map(({ name }) => name) },
     close: async () => {
       await orm.close();
       await pglite.close();
@@ -80,17 +106,24 @@ export async function openPglite(options: PGliteOptions, schemas: readonly Conte
   };
 }
 
-async function openServer(url: string, connections: number, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
+async function openServer(
+  url: string,
+  connections: number,
+  schemas: readonly ContextSchema[],
+  { statementTimeoutMs = STATEMENT_TIMEOUT_MS, migrationSilenceMs }: ServerLimits,
+): Promise<OpenDatabase> {
   let pool: Pool | undefined;
   const orm = await MikroORM.init(
     definePostgres({
       ...common(schemas),
       clientUrl: url,
+      // A name that was misspelt would otherwise become an empty database.
+      ensureDatabase: false,
       pool: { min: 0, max: connections },
       driverOptions: {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        statement_timeout: STATEMENT_TIMEOUT_MS,
-        query_timeout: STATEMENT_TIMEOUT_MS,
+        statement_timeout: statementTimeoutMs,
+        query_timeout: statementTimeoutMs,
         keepAlive: true,
         Client: PreparingClient,
         onPoolCreated: (created: Pool) => {
@@ -101,10 +134,19 @@ async function openServer(url: string, connections: number, schemas: readonly Co
   );
   await orm.connect();
   if (!pool) throw new Error('The PostgreSQL driver made no pool');
+  try {
+    // The driver connects with the first statement only, and the first one of the migrations would make a database
+    // that is missing.
+    await pool.query('select 1');
+  } catch (error) {
+    await orm.close();
+    throw connectFailure(error, url);
+  }
   const watch = new SilenceWatch(pool, url);
   return {
-    database: new Database(orm),
+    database: new Database(orm, false),
     native: { kind: 'server', pool },
+    migrations: new MigrationConnections(withoutEntities(schemas), url, migrationSilenceMs),
     close: async () => {
       watch.stop();
       await orm.close();
@@ -112,16 +154,15 @@ async function openServer(url: string, connections: number, schemas: readonly Co
   };
 }
 
-function common(schemas: readonly ContextSchema[]): Pick<
-  Options,
-  'entities' | 'extensions' | 'forceUtcTimezone' | 'discovery' | 'logger' | 'migrations'
-> {
-  const entities: EntitySchema[] = schemas.flatMap((schema) => [...schema.entities]);
+function common(schemas: readonly ContextSchema[]): MigrationSettings & Pick<Options, 'entities'> {
+  return { ...withoutEntities(schemas), entities: schemas.flatMap((schema) => [...schema.entities]) };
+}
+
+function withoutEntities(schemas: readonly ContextSchema[]): MigrationSettings {
   const migrations = schemas
     .flatMap((schema) => [...schema.migrations])
     .sort((left, right) => left.name.localeCompare(right.name, 'en'));
   return {
-    entities,
     extensions: [Migrator],
     forceUtcTimezone: true,
     discovery: { warnWhenNoEntities: false },

@@ -21,7 +21,7 @@ const { query: sendQuery } = Client.prototype as { query: (this: Client, ...para
  * planning the statements of a turn costs PostgreSQL as much as executing them.
  */
 export class PreparingClient extends Client {
-  /** Since when the server owes an answer, in epoch milliseconds; undefined while it owes none. */
+  /** Since when the server owes an answer, in milliseconds of `performance.now()`; undefined while it owes none. */
   busySince: number | undefined;
 
   constructor(options?: ClientConfig) {
@@ -38,7 +38,7 @@ export class PreparingClient extends Client {
 
   // The overloads of `pg` (texts, configurations, callbacks, cursors) come through one implementation.
   override query = ((...parameters: unknown[]) => {
-    this.busySince ??= Date.now();
+    this.busySince ??= performance.now();
     const [text, values, ...rest] = parameters;
     const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined;
     const sent = name === undefined ? parameters : [{ name, text, values }, ...rest];

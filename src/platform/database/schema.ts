@@ -10,6 +10,8 @@ export interface ContextSchema {
 export interface NamedMigration {
   /** `YYYYMMDDNN_<context>_<what>`: migrations of all contexts run in the order of their names. */
   readonly name: string;
+  /** What its step up does, in order. */
+  readonly statements: readonly string[];
   readonly class: new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 }
 
@@ -17,6 +19,7 @@ export interface NamedMigration {
 export function migration(name: string, statements: readonly string[]): NamedMigration {
   return {
     name,
+    statements,
     class: class extends Migration {
       override up(): void {
         for (const statement of statements) this.addSql(statement);

@@ -1,13 +1,17 @@
 import pg, { type Pool } from 'pg';
 import { PreparingClient } from './preparing-client.js';
 
-/** A statement that waits for so long, while no other connection hears anything either, is a reason to ask. */
-const SUSPICIOUS_MS = 700;
-/** A server that does not say anything to a new connection within this time is away. */
-const ANSWER_MS = 1_000;
+export interface Patience {
+  /** A statement that waits for so long, while no other connection hears anything either, is a reason to ask. */
+  readonly suspiciousMs: number;
+  /** A server that does not say anything to a new connection within this time is away. */
+  readonly answerMs: number;
+  /** Between two questions: a statement may be slow with good reason, and for long. */
+  readonly askAgainMs: number;
+}
+
 const LOOK_MS = 200;
-/** Between two questions: a statement may be slow with good reason, and for long. */
-const ASK_AGAIN_MS = 1_000;
+const OF_REQUESTS: Patience = { suspiciousMs: 700, answerMs: 1_000, askAgainMs: 1_000 };
 
 /**
  * Tells a server that has gone silent (a lost network, a standing machine) from a slow statement: without
@@ -17,12 +21,13 @@ const ASK_AGAIN_MS = 1_000;
 export class SilenceWatch {
   private readonly clients = new Set<PreparingClient>();
   private readonly timer: NodeJS.Timeout;
-  private heardAt = Date.now();
-  private askedAt = 0;
+  private heardAt = performance.now();
+  private askedAt = -Infinity;
 
   constructor(
     pool: Pool,
     private readonly url: string,
+    private readonly patience: Patience = OF_REQUESTS,
   ) {
     pool.on('connect', (client) => {
       if (client instanceof PreparingClient) this.add(client);
@@ -39,16 +44,17 @@ export class SilenceWatch {
 
   private add(client: PreparingClient): void {
     this.clients.add(client);
-    this.heardAt = Date.now();
+    this.heardAt = performance.now();
     client.on('drain', () => {
-      this.heardAt = Date.now();
+      this.heardAt = performance.now();
     });
   }
 
   private async look(): Promise<void> {
-    const now = Date.now();
-    if (now - this.askedAt < ASK_AGAIN_MS || now - this.heardAt < SUSPICIOUS_MS) return;
-    const waiting = [...this.clients].some(({ busySince }) => busySince !== undefined && now - busySince > SUSPICIOUS_MS);
+    const now = performance.now();
+    const { suspiciousMs, askAgainMs } = this.patience;
+    if (now - this.askedAt < askAgainMs || now - this.heardAt < suspiciousMs) return;
+    const waiting = [...this.clients].some(({ busySince }) => busySince !== undefined && now - busySince > suspiciousMs);
     if (!waiting) return;
     this.askedAt = now;
     if ((await this.answers()) || this.heardAt > now) return;
@@ -66,7 +72,7 @@ export class SilenceWatch {
     );
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_MS, false);
+      timer = setTimeout(resolve, this.patience.answerMs, false);
     });
     const answered = await Promise.race([spoken, silence]);
     clearTimeout(timer);

@@ -47,6 +47,6 @@ export class EventBus {
   }
 
   private report(event: DomainEvent, error: unknown): void {
-    this.logger.error(`A subscriber of ${event.constructor.name} failed`, error instanceof Error ? error.stack : error);
+    this.logger.error(`A subscriber of ${event.constructor.name} failed`, error);
   }
 }

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock/index.js';
 import { newId } from '../ids/index.js';
@@ -67,6 +67,15 @@ export class DiskFileStore extends FileStore {
     const path = this.pathOf(key);
     try {
       await rm(path, { force: true });
+    } catch (error) {
+      throw new FileStoreUnavailable(error);
+    }
+  }
+
+  async check(): Promise<void> {
+    try {
+      await mkdir(this.drafts, { recursive: true, mode: 0o700 });
+      await access(this.drafts, constants.W_OK);
     } catch (error) {
       throw new FileStoreUnavailable(error);
     }

@@ -14,10 +14,13 @@ import { Logger } from '../telemetry/index.js';
 import { DiskFileStore } from './disk-file-store.js';
 import { FileStore } from './file-store.js';
 import { S3FileStore } from './s3-file-store.js';
+import { SWEEP_EVERY_MS } from './tunables.js';
 import { UploadSpool } from './upload-spool.js';
 
 @Injectable()
-class FileStoreLife implements OnApplicationBootstrap, OnApplicationShutdown {
+class FileStoreLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
+  private stopSweeping: (() => void) | undefined;
+
   constructor(
     @Inject(FileStore) private readonly store: FileStore,
     private readonly settings: Settings,
@@ -33,12 +36,23 @@ class FileStoreLife implements OnApplicationBootstrap, OnApplicationShutdown {
         'Uploaded files are on this machine alone: set FILES_S3_* where processes run on several machines',
       );
     }
-    await UploadSpool.of(this.settings).sweep(this.clock);
-    if (this.store instanceof DiskFileStore) await this.store.sweep(this.clock);
+    this.stopSweeping = this.clock.every(SWEEP_EVERY_MS, () => void this.sweep());
+    await this.sweep();
   }
 
   onApplicationShutdown(): void {
+    this.stopSweeping?.();
     if (this.store instanceof S3FileStore) this.store.close();
+  }
+
+  /** Removes what killed processes left; what cannot be removed now is the next sweep's. */
+  private async sweep(): Promise<void> {
+    try {
+      await UploadSpool.of(this.settings).sweep(this.clock);
+      if (this.store instanceof DiskFileStore) await this.store.sweep(this.clock);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'Temporary files could not be removed');
+    }
   }
 }
 
@@ -53,7 +67,7 @@ export class FileStoreModule {
       module: FileStoreModule,
       providers: [
         { provide: FileStore, useValue: store },
-        FileStoreLife,
+        FileStoreLifecycle,
       ],
       exports: [FileStore],
     };

@@ -4,14 +4,30 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { Canary } from '../../../test/support/canary.js';
+import { until } from '../../../test/support/job-site.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { S3_CREDENTIALS, S3Server } from '../../../test/support/s3-server.js';
-import type { FilesBucket } from '../config/index.js';
-import { DiskFileStore, type FileStore, FileStoreUnavailable, FileTooLarge, S3FileStore, UploadSpool } from './index.js';
+import { Clock } from '../clock/index.js';
+import { type FilesBucket, readSettings, Settings } from '../config/index.js';
+import { TelemetryModule } from '../telemetry/index.js';
+import {
+  DiskFileStore,
+  type FileStore,
+  FileStoreModule,
+  FileStoreUnavailable,
+  FileTooLarge,
+  S3FileStore,
+  UploadSpool,
+} from './index.js';
 
 const MIB = 1024 * 1024;
 const OPTIONS = { contentType: 'text/plain', maxBytes: 64 * MIB };
+
+@Module({})
+class Kernel {}
 
 let folder: string;
 let server: S3Server;
@@ -184,18 +200,52 @@ describe('on the disk', () => {
     expect(await readdir(join(own, 'a'))).toEqual(['b']);
   });
 
-  it('what killed processes left is removed when it is a day old, and not before', async () => {
+  it('what killed processes left is removed when it is an hour old, and not before', async () => {
     const spool = join(folder, 'spool');
     await mkdir(spool);
     const clock = new ManualClock('2026-11-20T12:00:00.000Z');
-    for (const [name, hours] of [['old', 25], ['new', 23]] as const) {
+    for (const [name, minutes] of [['old', 61], ['new', 59]] as const) {
       await writeFile(join(spool, name), 'x');
-      const time = new Date(clock.now().getTime() - hours * 3_600_000);
+      const time = new Date(clock.now().getTime() - minutes * 60_000);
       await utimes(join(spool, name), time, time);
     }
     await new UploadSpool(spool).sweep(clock);
     expect(await readdir(spool)).toEqual(['new']);
     await new UploadSpool(join(folder, 'never-used')).sweep(clock);
+  });
+
+  it('what processes left that were killed is removed while the service runs, too, from spool and store', async () => {
+    const dataDir = join(folder, 'swept');
+    const clock = new ManualClock(new Date());
+    const settings = readSettings({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }, { role: 'all', demo: false });
+    const provided = [{ provide: Settings, useValue: settings }, { provide: Clock, useValue: clock }];
+    const module = await Test.createTestingModule({
+      imports: [
+        { module: Kernel, global: true, providers: provided, exports: provided },
+        TelemetryModule.forRoot(settings),
+        FileStoreModule.forRoot(settings),
+      ],
+    }).compile();
+    await module.init();
+    const left = [join(dataDir, 'spool'), join(dataDir, 'files/.drafts')];
+    for (const path of left) {
+      await mkdir(path, { recursive: true });
+      await writeFile(join(path, 'left'), 'x');
+    }
+    const names = () => Promise.all(left.map((path) => readdir(path)));
+    await clock.advance(3_600_000);
+    expect(await names()).toEqual([['left'], ['left']]);
+    await clock.advance(3_600_000);
+    await until(async () => (await names()).flat().length === 0);
+    await module.close();
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('one that cannot be written to says so before anything is stored', async () => {
+    const store = new DiskFileStore(join(folder, 'checked'));
+    await store.check();
+    await writeFile(join(folder, 'no-folder'), 'x');
+    await expect(new DiskFileStore(join(folder, 'no-folder')).check()).rejects.toThrow(FileStoreUnavailable);
   });
 });
 

@@ -32,6 +32,8 @@ export abstract class FileStore {
   abstract stat(key: string): Promise<StoredFile | null>;
   /** A file that is not there is as good as removed. */
   abstract remove(key: string): Promise<void>;
+  /** Rejects when this process sees at once that it cannot store anything. Sends nothing over the network. */
+  abstract check(): Promise<void>;
 }
 
 export class FileTooLarge extends DomainError {

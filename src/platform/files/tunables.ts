@@ -6,5 +6,9 @@ export const S3_SILENCE_MS = 15_000;
 /** The first one included. */
 export const S3_ATTEMPTS = 3;
 
-/** A temporary file is older than this only when its process died. */
-export const TEMPORARY_MS = 24 * 3_600_000;
+/**
+ * A temporary file is left unwritten this long only when its process died: a body has to arrive within minutes, and
+ * the store gives up after some minutes of silence.
+ */
+export const TEMPORARY_MS = 3_600_000;
+export const SWEEP_EVERY_MS = 3_600_000;

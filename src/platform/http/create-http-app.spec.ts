@@ -1,87 +1,17 @@
 import { connect, type AddressInfo } from 'node:net';
-import { Body, Controller, Delete, Get, Global, HttpCode, Module, Post, Query, Res } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { FastifyReply } from 'fastify';
+import { NotesController } from '../../../test/support/notes.controller.js';
 import { Clock, SystemClock } from '../clock/index.js';
 import { readSettings, Settings } from '../config/index.js';
-import { DatabaseUnavailable } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { newId } from '../ids/index.js';
 import { createLogger, TelemetryModule } from '../telemetry/index.js';
+import { BODY_LIMIT, LARGE_BODY_LIMIT } from './body-limit.js';
 import { createHttpApp } from './create-http-app.js';
-import { JsonObjectField, StringField } from './fields.js';
 import { HttpModule } from './http.module.js';
-import { UuidParam } from './params.js';
-import { isPublicRequest, PublicRoute } from './public-route.js';
-import { QueryIntegerField } from './query-fields.js';
-
-class NoteBody {
-  @StringField({ min: 1, max: 20 })
-  text!: string;
-  @JsonObjectField({ optional: true })
-  extra?: Record<string, unknown>;
-}
-
-class PageQuery {
-  @QueryIntegerField({ optional: true, min: 1, max: 100 })
-  limit = 50;
-}
-
-const FAILURES: Readonly<Record<string, () => unknown>> = {
-  bare: () => new DomainError('invalid', 'The limit is reached.', { error: 'agent_limit_reached', bare: true }),
-  cause: () => new DomainError('conflict', 'Taken.', { error: 'section_name_taken', extra: { names: ['a'] } }),
-  coded: () => new DomainError('forbidden', 'No.', { code: 'forbidden_by_key_role' }),
-  wait: () => new DomainError('rate_limited', 'Slow down.', { code: 'rate_limited', retryAfterSeconds: 7_200 }),
-  database: () => new DatabaseUnavailable(new Error('connect ECONNREFUSED canary-host')),
-  upstream: () => Object.assign(new Error('canary upstream said no'), { statusCode: 404, status: 404 }),
-  crash: () => new TypeError('canary internals'),
-  nothing: () => undefined,
-};
-
-@Controller('v1')
-class NotesController {
-  @Post('notes')
-  create(@Body() body: NoteBody): NoteBody {
-    return body;
-  }
-
-  @Get('notes')
-  list(@Query() query: PageQuery): PageQuery {
-    return query;
-  }
-
-  @Get('notes/:noteId')
-  read(@UuidParam('noteId') noteId: string): { noteId: string } {
-    return { noteId };
-  }
-
-  @Delete('notes/:noteId')
-  @HttpCode(204)
-  remove(): null {
-    return null;
-  }
-
-  @Post('fail/:failure')
-  @PublicRoute()
-  fail(@Query('name') name: string): void {
-    throw FAILURES[name]?.() as Error;
-  }
-
-  @Get('hijacked')
-  hijacked(@Res() reply: FastifyReply): void {
-    reply.hijack();
-    throw new TypeError('canary internals');
-  }
-
-  @Get('half')
-  half(@Res() reply: FastifyReply): void {
-    reply.hijack();
-    reply.raw.writeHead(200, { 'content-length': '100' });
-    reply.raw.write('half');
-    throw new TypeError('canary internals');
-  }
-}
+import { isPublicRequest } from './public-route.js';
 
 const settings = readSettings({ LOG_LEVEL: 'debug' }, { role: 'all', demo: false });
 const lines: string[] = [];
@@ -286,11 +216,14 @@ describe('bodies that cannot be read', () => {
     }
   });
 
-  it('are 413 above 10 MiB, and read up to it', async () => {
-    const envelope = Buffer.byteLength('{"text":""}');
-    const over = await post(`{"text":"${'x'.repeat(10 * 1024 * 1024 - envelope + 1)}"}`);
-    expectGeneral(over, 413, 'payload_too_large', 'FST_ERR_CTP_BODY_TOO_LARGE');
-    expectInvalid(await post(`{"text":"${'x'.repeat(10 * 1024 * 1024 - envelope)}"}`), /body\/text must be a string/);
+  it.each([
+    ['4 MiB', '/v1/notes', BODY_LIMIT],
+    ['10 MiB where the route takes large ones', '/v1/books', LARGE_BODY_LIMIT],
+  ])('are 413 above %s, and read up to it', async (_name, path, limit) => {
+    const room = limit - Buffer.byteLength('{"text":""}');
+    const send = (length: number) => call('POST', path, json, `{"text":"${'x'.repeat(length)}"}`);
+    expectGeneral(await send(room + 1), 413, 'payload_too_large', 'FST_ERR_CTP_BODY_TOO_LARGE');
+    expectInvalid(await send(room), /body\/text must be a string/);
   });
 
   it('are no matter to a route that takes none', async () => {

@@ -3,21 +3,20 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Settings } from '../config/index.js';
-import { ValidationFailed } from '../errors/index.js';
 import { UploadSpool } from '../files/index.js';
 import { Draining } from '../lifecycle/index.js';
 import { type Logger, NestLogger } from '../telemetry/index.js';
 import { answerClientError } from './client-error.js';
 import { OpenApiDocument } from './docs/open-api-document.js';
 import { ErrorFilter, sendError } from './error-filter.js';
-import { checkValue, parseJsonBody } from './json-body.js';
+import { BODY_LIMIT, limitBodies } from './body-limit.js';
+import { checkFields, readJsonBody } from './json-body.js';
 import { acceptMultipart } from './multipart-body.js';
 import { OpenRequests } from './open-requests.js';
 import { answerPreflight, requestIdOf, setCommonHeaders } from './response-headers.js';
 import { RequestValidation } from './validation.js';
 import { toWireError, unknownRoute } from './wire-error.js';
 
-const BODY_LIMIT = 10 * 1024 * 1024;
 /** As long as a request line can be: whether an id is too long is its schema's matter, not the router's. */
 const LONGEST_PARAMETER = 16 * 1024;
 /** Time for a whole request to arrive; a body fed byte by byte holds a connection no longer. */
@@ -36,8 +35,8 @@ export interface HttpAppOptions {
 }
 
 /**
- * The HTTP application, ready for `init()` or `listen()`. Bodies are JSON of at most 10 MiB, every
- * answer carries `x-request-id` and the CORS headers, every error has the interface's body.
+ * The HTTP application, ready for `init()` or `listen()`. Bodies are JSON within the limits of `body-limit.ts` and
+ * `json-limits.ts`, every answer carries `x-request-id` and the CORS headers, every error has the interface's body.
  */
 export async function createHttpApp({
   rootModule,
@@ -56,6 +55,7 @@ export async function createHttpApp({
   const fastify: FastifyInstance = adapter.getInstance();
   app.useGlobalFilters(new ErrorFilter(logger));
   app.useGlobalPipes(new RequestValidation());
+  limitBodies(fastify);
   acceptJsonAlone(fastify);
   acceptMultipart(fastify, UploadSpool.of(settings));
   app.get(OpenRequests).watch(fastify);
@@ -96,19 +96,15 @@ function firstHook(request: FastifyRequest, reply: FastifyReply, done: () => voi
 
 function acceptJsonAlone(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseJsonBody(body as Buffer));
-    } catch (error) {
-      done(error instanceof Error ? error : new ValidationFailed('body is not valid JSON'));
-    }
-  });
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: FastifyRequest, body: Buffer) =>
+    readJsonBody(body),
+  );
 }
 
 /** Text that the database cannot store comes through percent-encoding too. */
 function checkUrl(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  checkValue(request.params, 'params');
-  checkValue(request.query, 'querystring');
+  checkFields(request.params, 'params');
+  checkFields(request.query, 'querystring');
   done();
 }
 

@@ -44,12 +44,14 @@ export function declareField(options: FieldOptions, { rule, schema, read }: Fiel
     if (value === undefined) return options.optional ? undefined : 'is required';
     return value === null && options.nullable ? undefined : rule(value);
   };
+  // The library asks whether a value is wrong, and at once again what is wrong with it.
+  let complaint: string | undefined;
   const api = ApiProperty({ ...schema, ...documented(options) } as ApiPropertyOptions);
   const check = ValidateBy({
     name: 'declaredField',
     validator: {
-      validate: (value) => judge(value) === undefined,
-      defaultMessage: (argument) => judge(argument?.value) ?? '',
+      validate: (value) => (complaint = judge(value)) === undefined,
+      defaultMessage: () => complaint ?? '',
     },
   });
   return (target, property) => {

@@ -111,9 +111,8 @@ export function unionRule(discriminator: string, allowed: readonly string[]): Ru
 function mapRule(wanted: string, maxEntries: number, maxKeyLength: number, item: Rule): Rule {
   return (value) => {
     if (!isJsonObject(value)) return wanted;
-    const entries = Object.entries(value);
-    if (entries.length > maxEntries) return `must have at most ${maxEntries} entries`;
-    for (const [key, entry] of entries) {
+    if (Object.keys(value).length > maxEntries) return `must have at most ${maxEntries} entries`;
+    for (const [key, entry] of Object.entries(value)) {
       if (!hasCodePoints(key, 1, maxKeyLength)) return `must have keys of 1 to ${maxKeyLength} characters`;
       const complaint = item(entry);
       if (complaint !== undefined) return `/${key} ${complaint}`;

@@ -26,10 +26,9 @@ function health(...checks: HealthCheck[]): { health: Health; lines: string[] } {
   const lines: string[] = [];
   const discovery = { getProviders: () => [{ instance: undefined }, ...checks.map((instance) => ({ instance }))] };
   const logger = createLogger({ logLevel: 'info' }, { write: (line) => void lines.push(line) });
-  return {
-    health: new Health(discovery as unknown as DiscoveryService, new Draining(), new ImpatientClock(), logger),
-    lines,
-  };
+  const asked = new Health(discovery as unknown as DiscoveryService, new Draining(), new ImpatientClock(), logger);
+  asked.onApplicationBootstrap();
+  return { health: asked, lines };
 }
 
 const well = () => Promise.resolve();
@@ -53,6 +52,13 @@ describe('readiness', () => {
       checks: { a: 'ok', b: 'lacks the migration 7', c: 'does not work; the reason is in the log' },
     });
     expect(subject.lines.join()).toContain('canary at 10.0.0.7');
+  });
+
+  it.each([
+    ['of each other', ['a', 'b', 'a'], 'a'],
+    ['that the process itself has', ['a', 'process'], 'process'],
+  ])('has no start with parts of a name %s: one would hide the other', (_which, names, repeated) => {
+    expect(() => health(...names.map((name) => new Check(name, well)))).toThrow(`'${repeated}'`);
   });
 
   it('does not wait for a part that never answers', async () => {

@@ -1,13 +1,14 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { Clock } from '../clock/index.js';
 import { OPEN_DATABASE, type OpenDatabase, pendingMigrations } from '../database/index.js';
+import { FileStore } from '../files/index.js';
 import { Draining } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 
 /** One part that the process cannot serve without. Any provider that extends this is found and asked. */
 export abstract class HealthCheck {
-  /** The part's name in the answer of `/health/ready`. */
+  /** The part's name in the answer of `/health/ready`; no two parts have the same. */
   abstract readonly name: string;
   /** Rejects when the part does not work; a `NotReady` says why in public words. */
   abstract check(): Promise<void>;
@@ -22,11 +23,13 @@ export interface Readiness {
 }
 
 const CHECK_MS = 2_000;
+/** Named in the answer while the process stops. */
+const OWN_PART = 'process';
 
 /** Asks every part at once, each for two seconds at most. */
 @Injectable()
-export class Health {
-  private checks: readonly HealthCheck[] | undefined;
+export class Health implements OnApplicationBootstrap {
+  private checks: readonly HealthCheck[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -35,20 +38,24 @@ export class Health {
     private readonly logger: Logger,
   ) {}
 
-  async readiness(): Promise<Readiness> {
-    const results = await Promise.all(this.all().map(async (check) => [check.name, await this.ask(check)] as const));
-    const checks = Object.fromEntries(results);
-    if (this.draining.draining) checks.process = 'stopping';
-    const ready = Object.values(checks).every((result) => result === 'ok');
-    return { status: ready ? 'ok' : 'unavailable', checks };
-  }
-
-  private all(): readonly HealthCheck[] {
-    this.checks ??= this.discovery
+  /** @throws Error when two parts share a name: the answer would hide the one behind the other */
+  onApplicationBootstrap(): void {
+    const checks = this.discovery
       .getProviders()
       .map(({ instance }) => instance as unknown)
       .filter((instance) => instance instanceof HealthCheck);
-    return this.checks;
+    const names = checks.map(({ name }) => name);
+    const repeated = names.find((name, index) => name === OWN_PART || names.indexOf(name) !== index);
+    if (repeated !== undefined) throw new Error(`More than one part of /health/ready is called '${repeated}'`);
+    this.checks = checks;
+  }
+
+  async readiness(): Promise<Readiness> {
+    const results = await Promise.all(this.checks.map(async (check) => [check.name, await this.ask(check)] as const));
+    const checks = Object.fromEntries(results);
+    if (this.draining.draining) checks[OWN_PART] = 'stopping';
+    const ready = Object.values(checks).every((result) => result === 'ok');
+    return { status: ready ? 'ok' : 'unavailable', checks };
   }
 
   private async ask(check: HealthCheck): Promise<string> {
@@ -90,5 +97,23 @@ export class DatabaseHealth extends HealthCheck {
     const [first] = await pendingMigrations(this.open);
     if (first !== undefined) throw new NotReady(`lacks the migration ${first}`);
     this.migrated = true;
+  }
+}
+
+/** Files can be stored. Always well where there is no store. */
+@Injectable()
+export class FileStoreHealth extends HealthCheck {
+  readonly name = 'files';
+
+  constructor(@Optional() private readonly store?: FileStore) {
+    super();
+  }
+
+  async check(): Promise<void> {
+    try {
+      await this.store?.check();
+    } catch (cause) {
+      throw new NotReady('cannot be stored', { cause });
+    }
   }
 }

@@ -4,7 +4,7 @@ import { LifecycleModule } from '../lifecycle/index.js';
 import { DocsController } from './docs/docs.controller.js';
 import { OpenApiDocument } from './docs/open-api-document.js';
 import { HealthController } from './health.controller.js';
-import { DatabaseHealth, Health } from './health.js';
+import { DatabaseHealth, FileStoreHealth, Health } from './health.js';
 import { OpenRequests } from './open-requests.js';
 import { EventStreams } from './sse.js';
 
@@ -16,7 +16,7 @@ import { EventStreams } from './sse.js';
 @Module({
   imports: [DiscoveryModule, LifecycleModule],
   controllers: [HealthController, DocsController],
-  providers: [Health, DatabaseHealth, OpenApiDocument, OpenRequests, EventStreams],
+  providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams],
   exports: [EventStreams, Health],
 })
 export class HttpModule {}

@@ -1,3 +1,4 @@
+export { LargeBody } from './body-limit.js';
 export { createHttpApp, type HttpAppOptions } from './create-http-app.js';
 export {
   declareField,
@@ -8,13 +9,16 @@ export {
   IgnoreUnknownFields,
   type Rule,
 } from './declared-field.js';
+export { ApiAnswerHeader, type AnswerHeader } from './docs/answer-headers.js';
 export { ApiCauses, ApiErrors } from './docs/api-errors.js';
 export { OpenApiDocument } from './docs/open-api-document.js';
 export { ErrorFilter, sendError } from './error-filter.js';
+export { textRule } from './field-rules.js';
 export * from './fields.js';
 export { Health, HealthCheck, NotReady, type Readiness } from './health.js';
 export { HttpModule } from './http.module.js';
-export { checkValue, isStorable, parseJsonBody } from './json-body.js';
+export { isStorable } from './json-body.js';
+export { checkListenAddress, listenFailure } from './listen-address.js';
 export { FileField, MultipartBody } from './multipart-body.js';
 export { UploadedFile } from './multipart-form.js';
 export { UuidParam } from './params.js';

@@ -1,10 +1,14 @@
+import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 import { ValidationFailed } from '../errors/index.js';
+import { checkJsonLimits, checkLargeJsonLimits } from './json-limits.js';
 
-/** Deeper JSON than any field of the interface needs; recursive code after this never overflows its stack. */
-const DEEPEST = 64;
+/** Reading a larger body takes long enough to let others have their turn in between. */
+const LARGE_BODY_BYTES = 256 * 1024;
 const LONGEST_NAME = 100;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Some clients begin with it; it is no part of the JSON. */
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
  * Parses a JSON body. Nothing that PostgreSQL cannot store and no property that could poison a
@@ -14,17 +18,33 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
-  const body = parse(decode(bytes));
-  checkValue(body, 'body');
+  const text = decode(bytes);
+  checkJsonLimits(bytes);
+  return parse(text);
+}
+
+/** As `parseJsonBody`; other requests are served between the steps of reading a large body, and before what comes after it. */
+export async function readJsonBody(bytes: Buffer): Promise<unknown> {
+  if (bytes.length < LARGE_BODY_BYTES) return parseJsonBody(bytes);
+  const text = decode(bytes);
+  await nextTurn();
+  await checkLargeJsonLimits(bytes, nextTurn);
+  await nextTurn();
+  const body = parse(text);
+  await nextTurn();
   return body;
 }
 
+/** Twice, as the first is still in the round of the event loop in which the body arrived. */
+async function nextTurn(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+}
+
+/** The bytes are looked at and then decoded, which is several times as fast as to do both at once. */
 function decode(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new ValidationFailed('body is not valid UTF-8');
-  }
+  if (!isUtf8(bytes)) throw new ValidationFailed('body is not valid UTF-8');
+  return bytes.toString('utf8', bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0);
 }
 
 function parse(text: string): unknown {
@@ -40,34 +60,20 @@ function parse(text: string): unknown {
 }
 
 /**
- * Refuses text that cannot be stored, `__proto__` and too much nesting, anywhere in `root`.
- * @param path how the message names `root`, such as `body` or `querystring`
+ * Refuses text that cannot be stored and `__proto__` among the fields of a query, a path or a form.
+ * @param path how the message names them, such as `querystring`
  */
-export function checkValue(root: unknown, path: string): void {
-  const pending: { value: unknown; path: string; depth: number }[] = [{ value: root, path, depth: 0 }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value, path: at, depth } = next;
-    if (typeof value === 'string') checkText(value, at);
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth >= DEEPEST) throw new ValidationFailed(`${path} must not be nested more than ${DEEPEST} levels deep`);
-    for (const [name, inner] of Object.entries(value)) {
-      checkName(name, at);
-      if (typeof inner === 'string') {
-        if (!isStorable(inner)) checkText(inner, `${at}/${shown(name)}`);
-      } else if (typeof inner === 'object' && inner !== null) {
-        pending.push({ value: inner, path: `${at}/${shown(name)}`, depth: depth + 1 });
+export function checkFields(fields: unknown, path: string): void {
+  if (typeof fields !== 'object' || fields === null) return;
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === '__proto__') throw new ValidationFailed(`${path}/__proto__ is not allowed`);
+    if (!isStorable(name)) throw new ValidationFailed(`${path} has a field whose name holds U+0000 or a lone surrogate`);
+    for (const text of [value].flat()) {
+      if (typeof text === 'string' && !isStorable(text)) {
+        throw new ValidationFailed(`${path}/${shown(name)} must not contain U+0000 or lone surrogates`);
       }
     }
   }
-}
-
-function checkName(name: string, path: string): void {
-  if (name === '__proto__') throw new ValidationFailed(`${path}/__proto__ is not allowed`);
-  if (!isStorable(name)) throw new ValidationFailed(`${path} has a field whose name holds U+0000 or a lone surrogate`);
-}
-
-function checkText(text: string, path: string): void {
-  if (!isStorable(text)) throw new ValidationFailed(`${path} must not contain U+0000 or lone surrogates`);
 }
 
 /** PostgreSQL's text and jsonb take neither U+0000 nor half a surrogate pair. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { applyDecorators } from '@nestjs/common';
 import { ApiConsumes } from '@nestjs/swagger';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { DomainError } from '../errors/index.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError, ValidationFailed } from '../errors/index.js';
 import type { UploadSpool } from '../files/index.js';
 import { declareField, type FieldOptions } from './declared-field.js';
 import { MultipartForm, type MultipartOptions, UploadedFile } from './multipart-form.js';
@@ -26,27 +26,76 @@ export function FileField(options: FieldOptions = {}): PropertyDecorator {
 
 /**
  * Reads multipart bodies on the routes that declare them. Everywhere else they are as unsupported as before,
- * and JSON is on those routes. Spooled files are gone when the request is over, however it ended.
+ * and JSON is on those routes. Spooled files are gone when the request is over, however it ended and whoever left.
  */
 export function acceptMultipart(fastify: FastifyInstance, spool: UploadSpool): void {
-  const uploads = new WeakMap<object, readonly UploadedFile[]>();
-  fastify.addHook('preParsing', async (request) => {
+  const uploads = new WeakMap<FastifyRequest, RequestUploads>();
+  fastify.addHook('preParsing', async (request, reply) => {
     const sent = request.headers['content-type'];
-    if (declared(request) && sent !== undefined && !isMultipart(sent)) throw new UnsupportedContentType(CONTENT_TYPE);
+    if (!declared(request) || sent === undefined) return;
+    if (!isMultipart(sent)) throw new UnsupportedContentType(CONTENT_TYPE);
+    uploads.set(request, new RequestUploads(reply));
   });
   fastify.addContentTypeParser(CONTENT_TYPE, async (request: FastifyRequest, payload: IncomingMessage) => {
     const options = declared(request);
     if (!options) throw new UnsupportedContentType('application/json');
     const form = await new MultipartForm(options, spool).read(payload, request.headers);
-    uploads.set(
-      request,
-      Object.values(form).filter((value) => value instanceof UploadedFile),
-    );
+    await uploads.get(request)?.hold(Object.values(form).filter((value) => value instanceof UploadedFile));
     return form;
   });
-  fastify.addHook('onResponse', async (request) => {
-    for (const upload of uploads.get(request) ?? []) await upload.discard();
+  // Comes whatever becomes of a request whose body was read, also when nobody is left to be answered.
+  fastify.addHook('onSend', (request, _reply, _payload, done) => {
+    uploads.get(request)?.release();
+    done();
   });
+}
+
+/**
+ * The files of one request. They go when its connection has no more use for the answer and its handler none for
+ * the files, whichever comes last: a handler that stores a file stores the whole of it, although the client left.
+ */
+class RequestUploads {
+  private files: readonly UploadedFile[] = [];
+  private closed = false;
+  private inUse = false;
+
+  constructor({ raw }: FastifyReply) {
+    const close = (): void => {
+      this.closed = true;
+      this.discardUnused();
+    };
+    raw.once('close', close);
+    // A response that waits behind another one of its connection has no socket, and so never closes with it.
+    raw.req.socket.once('close', close);
+    raw.once('close', () => raw.req.socket.off('close', close));
+  }
+
+  /** @throws ValidationFailed when the client left meanwhile: there is nothing to handle then */
+  async hold(files: readonly UploadedFile[]): Promise<void> {
+    this.files = files;
+    if (this.closed) {
+      await this.discard();
+      throw new ValidationFailed('body was not waited for: the client closed the connection');
+    }
+    this.inUse = true;
+  }
+
+  /** The handler, or whoever refused the request, has answered. */
+  release(): void {
+    this.inUse = false;
+    this.discardUnused();
+  }
+
+  private discardUnused(): void {
+    // What cannot be removed now is removed as what a dead process leaves is.
+    if (this.closed && !this.inUse) void this.discard().catch(() => undefined);
+  }
+
+  private async discard(): Promise<void> {
+    const files = this.files;
+    this.files = [];
+    for (const file of files) await file.discard();
+  }
 }
 
 class UnsupportedContentType extends DomainError {

@@ -14,11 +14,13 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 export function readDto(type: DtoClass, sent: Record<string, unknown>, path: string, report: Report): object {
   const fields = fieldsOf(type);
   const dto = new type() as Record<string, unknown>;
-  for (const [name, value] of Object.entries(sent)) {
+  const ignoresUnknown = ignoresUnknownFields(type);
+  // The values of very many unknown fields are not looked at: that costs more than reading their names.
+  for (const name of Object.keys(sent)) {
     const field = fields.get(name);
     if (field?.ignored) continue;
-    if (field) dto[name] = field.read ? field.read(value, `${path}/${name}`, report) : value;
-    else if (!ignoresUnknownFields(type)) report(`${path}/${name.slice(0, LONGEST_NAME)}`, 'is not allowed');
+    if (field) dto[name] = field.read ? field.read(sent[name], `${path}/${name}`, report) : sent[name];
+    else if (!ignoresUnknown) report(`${path}/${name.slice(0, LONGEST_NAME)}`, 'is not allowed');
   }
   checkFields(dto, path, report);
   return dto;

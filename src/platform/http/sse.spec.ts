@@ -1,10 +1,11 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Controller, Get, Global, Module, Res } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
+import { until as untilTrue } from '../../../test/support/until.js';
 import { Clock, SystemClock } from '../clock/index.js';
 import { readSettings, Settings } from '../config/index.js';
 import { createLogger, TelemetryModule } from '../telemetry/index.js';
@@ -20,6 +21,10 @@ class HandClock extends SystemClock {
 
   override now(): Date {
     return new Date(this.passed);
+  }
+
+  override monotonic(): number {
+    return this.passed;
   }
 
   override every(ms: number, run: () => void): () => void {
@@ -96,10 +101,8 @@ async function open(): Promise<Reader> {
   let read = '';
   const ended = once(response, 'end');
   ended.catch(() => undefined);
-  const news = new EventEmitter();
   response.on('data', (chunk: Buffer) => {
     read += chunk.toString();
-    news.emit('more');
   });
   return {
     stream,
@@ -107,7 +110,7 @@ async function open(): Promise<Reader> {
     socket: response.socket,
     ended,
     until: async (text) => {
-      while (!read.includes(text)) await once(news, 'more');
+      await untilTrue(() => read.includes(text), `the reader has read ${text}`);
       return read;
     },
   };
@@ -181,12 +184,13 @@ describe('an event stream', () => {
     response.pause();
     const event = 'x'.repeat(16 * 1024);
     let most = 0;
-    while (!stream.closed.aborted) {
+    const sendMore = (): boolean => {
       stream.send(event);
       most = Math.max(most, stream.unread);
       if (stream.unread > UNREAD_LIMIT) clock.advance(600);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+      return stream.closed.aborted;
+    };
+    await untilTrue(sendMore, 'the reader is cut off', { everyMs: 0 });
     expect(most).toBeGreaterThan(UNREAD_LIMIT);
     expect(most).toBeLessThan(2 * UNREAD_LIMIT);
   });
@@ -219,10 +223,11 @@ describe('an event stream', () => {
         await stream.ready();
       }
     })();
-    while (!stream.closed.aborted) {
+    const look = (): boolean => {
       clock.advance(15_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+      return stream.closed.aborted;
+    };
+    await untilTrue(look, 'the reader is given up', { everyMs: 0 });
     await filling;
     expect(stream.unread).toBeLessThan(UNREAD_LIMIT);
   });

@@ -142,7 +142,7 @@ export class EventStream {
       this.overLimitSince = undefined;
       return false;
     }
-    const now = this.clock.now().getTime();
+    const now = this.clock.monotonic();
     this.overLimitSince ??= now;
     return now - this.overLimitSince > OVER_LIMIT_MS || unread - this.newestWrite > UNREAD_CEILING;
   }

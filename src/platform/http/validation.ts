@@ -32,6 +32,7 @@ export function validated(type: DtoClass, sent: unknown, place: string): object 
   if (!isJsonObject(fields)) throw new ValidationFailed(`${place} must be an object`);
   const complaints = new Map<string, string>();
   const report: Report = (path, complaint) => {
+    if (complaints.size > MOST_COMPLAINTS) return;
     if (!complaints.has(path))
       complaints.set(path, complaint.startsWith('/') ? `${path}${complaint}` : `${path} ${complaint}`);
   };

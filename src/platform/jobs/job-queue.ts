@@ -1,5 +1,6 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { JobsOptions } from 'bullmq';
+import { Logger } from '../telemetry/index.js';
 import type { AnyJob } from './job-registry.js';
 import { JobRegistry } from './job-registry.js';
 import type { OutboxRow } from './outbox-store.js';
@@ -21,13 +22,13 @@ const MAX_STALLED = 1_000;
 /** The queue that runs the rows of the outbox: BullMQ, on Redis or on PostgreSQL. */
 @Injectable()
 export class JobQueue {
-  private readonly logger = new Logger(JobQueue.name);
   private readonly lanes = new Map<string, BullQueue>();
   private backend: QueueBackend | undefined;
 
   constructor(
     @Inject(QUEUE_OPTIONS) private readonly settings: QueueSettings,
     private readonly registry: JobRegistry,
+    private readonly logger: Logger,
   ) {}
 
   /** Call once the registry is complete. Does not wait for Redis: without it, jobs wait in the outbox. */
@@ -138,7 +139,8 @@ export class JobQueue {
   }
 
   private report(error: Error): void {
-    this.logger.warn(`The job queue: ${error.message}`);
+    // A lost connection is told once, by itself, and not by everybody who waits for it.
+    if (this.isReachable()) this.logger.warn({ err: error }, 'The job queue reported an error');
   }
 }
 

@@ -1,5 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '../database/index.js';
+import { Logger, redactText } from '../telemetry/index.js';
 import { JobRegistry } from './job-registry.js';
 import { Outbox } from './outbox.js';
 import { OutboxStore, type StartedRow } from './outbox-store.js';
@@ -16,13 +17,12 @@ const SCHEDULE_KEY = 'schedule';
 /** Runs one job from its row, and turns a schedule's tick into a row. */
 @Injectable()
 export class JobRunner {
-  private readonly logger = new Logger(JobRunner.name);
-
   constructor(
     private readonly database: Database,
     private readonly store: OutboxStore,
     private readonly outbox: Outbox,
     private readonly registry: JobRegistry,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -69,12 +69,13 @@ export class JobRunner {
     const attempts = this.registry.definition(name)?.retry.attempts ?? Infinity;
     const dead = error instanceof JobDied || attempt >= attempts;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    await this.store.fail(id, text, dead);
+    await this.store.fail(id, redactText(text), dead);
+    const fields = { job: name, id, attempt, err: error };
     if (!dead) {
-      this.logger.warn(`${name} ${id} failed (attempt ${String(attempt)}), to be tried again: ${text}`);
+      this.logger.warn(fields, 'A job failed and will be tried again');
       throw error;
     }
-    this.logger.error(`${name} ${id} is dead after ${String(attempt)} attempts: ${text}`);
+    this.logger.error(fields, 'A job failed for the last time');
     throw new JobDied(error instanceof Error ? error.message : text);
   }
 }

@@ -1,7 +1,8 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { UnrecoverableError, WaitingError } from 'bullmq';
 import { Clock } from '../clock/index.js';
 import { Draining, type ShutdownParticipant } from '../lifecycle/index.js';
+import { Logger } from '../telemetry/index.js';
 import { JobQueue } from './job-queue.js';
 import { JobDied, JobRunner, ProcessStopping } from './job-runner.js';
 import { OutboxStore } from './outbox-store.js';
@@ -14,7 +15,6 @@ type BullJob = Parameters<BullProcessor>[0];
 @Injectable()
 export class JobWorkers implements ShutdownParticipant {
   readonly name = 'jobs';
-  private readonly logger = new Logger(JobWorkers.name);
   private readonly stopping = new AbortController();
   private readonly active = new Set<Promise<void>>();
   private workers: readonly BullWorker[] = [];
@@ -28,6 +28,7 @@ export class JobWorkers implements ShutdownParticipant {
     private readonly store: OutboxStore,
     private readonly clock: Clock,
     private readonly draining: Draining,
+    private readonly logger: Logger,
   ) {}
 
   start(): void {
@@ -112,7 +113,7 @@ export class JobWorkers implements ShutdownParticipant {
   private startUpkeep(): void {
     this.upkeep ??= this.keepUp()
       .catch((error: unknown) => {
-        this.logger.warn(`Schedules are checked later: ${error instanceof Error ? error.message : String(error)}`);
+        this.logger.warn({ err: error }, 'The schedules of jobs could not be checked; they are later');
       })
       .finally(() => {
         this.upkeep = undefined;

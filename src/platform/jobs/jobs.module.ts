@@ -1,16 +1,17 @@
 import {
-  type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Injectable, Logger, Module,
+  type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Injectable, Module,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Settings } from '../config/index.js';
 import { OPEN_DATABASE, type OpenDatabase } from '../database/index.js';
+import { Logger } from '../telemetry/index.js';
 import type { JobDefinition } from './job.js';
 import { JobQueue, QUEUE_OPTIONS, type QueueSettings } from './job-queue.js';
 import { DeclaredJobs, JobRegistry } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
 import { JobWorkers } from './job-workers.js';
-import { RedisHealth } from './redis-health.js';
+import { JobQueueHealth } from './job-queue-health.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
@@ -57,7 +58,7 @@ export interface JobsModuleOptions {
 
 /**
  * The outbox and its jobs, for the whole application; contexts add theirs with `JobsModule.define`. Needs the modules
- * of the database and the clock. Every role enqueues and relays; `all` and `worker` also run jobs.
+ * of the database, the clock and the log. Every role enqueues and relays; `all` and `worker` also run jobs.
  */
 @Global()
 @Module({})
@@ -77,10 +78,9 @@ export class JobsModule {
         { provide: JOB_SETTINGS, useValue: jobSettings },
         {
           provide: QUEUE_OPTIONS,
-          inject: [OPEN_DATABASE],
-          useFactory: ({ native }: OpenDatabase): QueueSettings => {
-            const logger = new Logger(JobQueue.name);
-            const report = (error: Error): void => { logger.warn(`The job queue's connection: ${error.message}`); };
+          inject: [OPEN_DATABASE, Logger],
+          useFactory: ({ native }: OpenDatabase, logger: Logger): QueueSettings => {
+            const report = (error: Error): void => { logger.warn({ err: error }, 'The job queue cannot be reached; jobs wait in the database'); };
             return { namespace, openBackend: () => chooseBackend(settings, native, report) };
           },
         },
@@ -92,7 +92,7 @@ export class JobsModule {
         JobRunner,
         JobWorkers,
         JobsLifecycle,
-        ...(settings.redisUrl === undefined ? [] : [RedisHealth]),
+        ...(settings.redisUrl === undefined ? [] : [JobQueueHealth]),
       ],
       exports: [Outbox],
     };

@@ -5,6 +5,7 @@ import {
   type Behaviour, embeddedJobDatabase, gate, handlerOf, type JobDatabase, JobSite, type Note, type NoteJob, noteSchema,
   type ProcessOptions, serverJobDatabase, until, untilAborted,
 } from '../../../test/support/job-site.js';
+import { clusterOnly } from '../../../test/support/modes.js';
 import { Draining } from '../lifecycle/index.js';
 import { defineJob, type EnqueueOptions, jobsSchema, Outbox } from './index.js';
 import { JobQueue } from './job-queue.js';
@@ -370,12 +371,10 @@ describe('jobs on the embedded database', () => {
   contract(() => embeddedJobDatabase([jobsSchema]));
 });
 
-const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, TEST_MODE: mode } = process.env;
-if (mode === 'cluster' && databaseUrl !== undefined) {
-  describe('jobs on PostgreSQL and Redis', () => {
-    contract(() => serverJobDatabase([jobsSchema], databaseUrl, redisUrl));
-  });
-  describe('jobs on PostgreSQL alone', () => {
-    contract(() => serverJobDatabase([jobsSchema], databaseUrl, undefined));
-  });
-}
+const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl } = process.env;
+clusterOnly('jobs on PostgreSQL and Redis', () => {
+  contract(() => serverJobDatabase([jobsSchema], databaseUrl, redisUrl));
+});
+clusterOnly('jobs on PostgreSQL alone', () => {
+  contract(() => serverJobDatabase([jobsSchema], databaseUrl, undefined));
+});

@@ -1,5 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
+import { Logger } from '../telemetry/index.js';
 import { JobQueue } from './job-queue.js';
 import { JobRegistry } from './job-registry.js';
 import { OutboxStore } from './outbox-store.js';
@@ -8,7 +9,6 @@ import { HAND_OVER_TIMEOUT_MS, RELAY_POLL_MS } from './tunables.js';
 /** Hands due rows of the outbox to the queue. Any number may work on one database. */
 @Injectable()
 export class OutboxRelay {
-  private readonly logger = new Logger(OutboxRelay.name);
   private stopPolling: (() => void) | undefined;
   private pass: Promise<void> | undefined;
   private again = false;
@@ -18,6 +18,7 @@ export class OutboxRelay {
     private readonly queue: JobQueue,
     private readonly registry: JobRegistry,
     private readonly clock: Clock,
+    private readonly logger: Logger,
   ) {}
 
   start(): void {
@@ -43,7 +44,7 @@ export class OutboxRelay {
       .then(
         () => undefined,
         // The next poll tries again; until then the rows wait where they are safe.
-        (error: unknown) => { this.logger.warn(`Jobs wait in the outbox: ${reason(error)}`); },
+        (error: unknown) => { this.logger.warn({ err: error }, 'Jobs wait in the outbox'); },
       )
       .finally(() => {
         this.pass = undefined;
@@ -82,8 +83,4 @@ export class OutboxRelay {
       cancel?.();
     }
   }
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

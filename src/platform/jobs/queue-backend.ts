@@ -49,7 +49,13 @@ export function chooseBackend(
 function redisBackend(url: string, report: (error: Error) => void): QueueBackend {
   // Null: a worker outlives an absence of Redis of any length instead of failing after some commands.
   const redis = new Redis(url, { maxRetriesPerRequest: null });
-  redis.on('error', report);
+  let down = false;
+  // One line an outage: the client reports each of its attempts.
+  redis.on('error', (error: Error) => {
+    if (!down) report(error);
+    down = true;
+  });
+  redis.on('ready', () => (down = false));
   return {
     ...bull(redis, createRedisBackend as BackendFactory<IQueueBackend, Redis>),
     idleWaitSeconds: IDLE_WAIT_SECONDS.redis,

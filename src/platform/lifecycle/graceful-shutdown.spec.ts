@@ -5,6 +5,7 @@ import { Controller, Get, Global, Module, type OnApplicationShutdown, Res } from
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
+import { until } from '../../../test/support/until.js';
 import { Clock, SystemClock } from '../clock/index.js';
 import { readSettings, Settings } from '../config/index.js';
 import { createHttpApp, type EventStream, EventStreams, HttpModule, PublicRoute } from '../http/index.js';
@@ -15,17 +16,15 @@ import { stopOnSignals } from './graceful-shutdown.js';
 /** Deadlines pass when a test says so. */
 class HandClock extends SystemClock {
   private readonly pending = new Map<() => void, number>();
-  private readonly changes = new EventEmitter();
 
   override after(ms: number, task: () => void): () => void {
     this.pending.set(task, ms);
-    this.changes.emit('change');
     return () => this.pending.delete(task);
   }
 
   /** Waits until somebody waits for exactly `ms`, and lets it pass. */
   async pass(ms: number): Promise<void> {
-    while (![...this.pending.values()].includes(ms)) await once(this.changes, 'change');
+    await until(() => [...this.pending.values()].includes(ms), `somebody waits for ${ms} ms`);
     for (const [task, wait] of this.pending) {
       if (wait !== ms) continue;
       this.pending.delete(task);
@@ -118,10 +117,6 @@ async function answerOf(pending: ReturnType<typeof request>): Promise<{ response
   return { response, body };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 describe('a process that is told to stop', () => {
   it.each(['SIGTERM', 'SIGINT'])('exits with 0 at once when nothing is under way (%s)', async (signal) => {
     await answerOf(request('/health/live'));
@@ -132,7 +127,7 @@ describe('a process that is told to stop', () => {
 
   it('takes no more connections, and lets a request under way end', async () => {
     const slow = answerOf(request('/slow'));
-    await until(() => finishSlow !== undefined);
+    await until(() => finishSlow !== undefined, 'the slow request has begun');
     const { port } = server.address() as AddressInfo;
     signals.emit('SIGTERM');
     await expect(once(get({ host: '127.0.0.1', port, path: '/health/live' }), 'response')).rejects.toThrow(
@@ -151,12 +146,12 @@ describe('a process that is told to stop', () => {
     app.get(Draining).begin();
     const { response, body } = await answerOf(request('/health/ready'));
     expect(response.statusCode).toBe(503);
-    expect(JSON.parse(body)).toEqual({ status: 'unavailable', checks: { database: 'ok', process: 'stopping' } });
+    expect(JSON.parse(body)).toEqual({ status: 'unavailable', checks: { database: 'ok', files: 'ok', process: 'stopping' } });
   });
 
   it('ends what does not end by itself, and lets its stream be read to the end', async () => {
     const answer = answerOf(request('/stream'));
-    await until(() => stream !== undefined);
+    await until(() => stream !== undefined, 'the stream is open');
     let aborted = 0;
     app.get(Draining).register({
       name: 'runs',
@@ -179,7 +174,7 @@ describe('a process that is told to stop', () => {
   it('breaks off what cannot be ended', async () => {
     const broken = answerOf(request('/stream'));
     broken.catch(() => undefined);
-    await until(() => stream !== undefined);
+    await until(() => stream !== undefined, 'the stream is open');
     app.get(Draining).register({
       name: 'stubborn',
       idle: () => new Promise(() => undefined),
@@ -196,7 +191,7 @@ describe('a process that is told to stop', () => {
   it('exits at once when it is told again', async () => {
     const slow = answerOf(request('/slow'));
     slow.catch(() => undefined);
-    await until(() => finishSlow !== undefined);
+    await until(() => finishSlow !== undefined, 'the slow request has begun');
     signals.emit('SIGTERM');
     signals.emit('SIGTERM');
     expect(exits).toEqual([1]);

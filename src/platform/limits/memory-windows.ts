@@ -23,7 +23,7 @@ export class MemoryWindows implements WindowStorage {
   }
 
   increment(key: string, ttl: number, limit: number): Promise<WindowRecord> {
-    const now = this.clock.now().getTime();
+    const now = this.clock.monotonic();
     let window = this.windows.get(key);
     if (!window || window.endsAt <= now) {
       window = { hits: 0, endsAt: now + ttl };
@@ -35,7 +35,7 @@ export class MemoryWindows implements WindowStorage {
   }
 
   read(key: string, ttl: number, limit: number): Promise<WindowRecord> {
-    const now = this.clock.now().getTime();
+    const now = this.clock.monotonic();
     const window = this.windows.get(key);
     const live = window && window.endsAt > now ? window : { hits: 0, endsAt: now + ttl };
     return Promise.resolve(windowRecord(live.hits + 1, limit, live.endsAt - now));
@@ -47,7 +47,7 @@ export class MemoryWindows implements WindowStorage {
   }
 
   private sweep(): void {
-    const now = this.clock.now().getTime();
+    const now = this.clock.monotonic();
     for (const [key, { endsAt }] of this.windows) if (endsAt <= now) this.windows.delete(key);
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { clusterOnly } from '../../../test/support/modes.js';
 import type { Clock } from '../clock/index.js';
 import { SystemClock } from '../clock/index.js';
 import { newId } from '../ids/index.js';
@@ -13,21 +14,28 @@ import type { WindowStorage } from './window-storage.js';
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const silent = createLogger({ logLevel: 'silent' });
 
-/** Redis takes part where the test run asks for a cluster, and only there. */
-const redisAnswers = process.env.TEST_MODE === 'cluster';
-
 /** Time stands still until a test moves it. */
 class HandClock extends SystemClock {
   private ms = Date.UTC(2025, 0, 1);
+  private jumped = 0;
   private readonly tasks: (() => void)[] = [];
 
   override now(): Date {
-    return new Date(this.ms);
+    return new Date(this.ms + this.jumped);
+  }
+
+  override monotonic(): number {
+    return this.ms;
   }
 
   override every(_ms: number, task: () => void): () => void {
     this.tasks.push(task);
     return () => undefined;
+  }
+
+  /** Sets the wall clock; no time passes. */
+  jump(ms: number): void {
+    this.jumped += ms;
   }
 
   advance(ms: number): void {
@@ -115,7 +123,7 @@ contract('memory', () => {
   };
 });
 
-(redisAnswers ? describe : describe.skip)('with Redis', () => {
+clusterOnly('with Redis', () => {
   const prefix = `test:${newId()}:`;
   let redis: Redis;
 
@@ -187,5 +195,17 @@ describe('memory', () => {
     expect(windows.size).toBe(100);
     clock.advance(2_000);
     expect(windows.size).toBe(0);
+  });
+
+  it.each([3_600_000, -3_600_000])('keeps a window when the wall clock is set by %i ms', async (ms) => {
+    const clock = new HandClock();
+    const limiter = new WindowRateLimiter(new MemoryWindows(clock));
+    const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
+    await limiter.hit(limit);
+    clock.jump(ms);
+    clock.advance(59_000);
+    expect(await limiter.hit(limit)).toMatchObject({ allowed: false, resetSeconds: 1, retryAfterSeconds: 1 });
+    clock.advance(1_000);
+    expect(await limiter.hit(limit)).toMatchObject({ allowed: true, resetSeconds: 60 });
   });
 });

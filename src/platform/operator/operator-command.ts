@@ -9,6 +9,8 @@ export interface OperatorKernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
+  /** Tells the operator what a command that takes long is about; absent where nobody looks on. */
+  readonly tell?: (line: string) => void;
 }
 
 /** One command of the operator's command line. Contexts make theirs in a factory that their index.ts exports. */

@@ -45,7 +45,7 @@ async function runOnServer(host: OperatorLine, line: readonly string[]): Promise
 
 async function runEmbedded(host: OperatorLine, line: readonly string[]): Promise<OperatorAnswer> {
   const { clock, settings } = host;
-  const deadline = clock.now().getTime() + STARTING_MS;
+  const deadline = clock.monotonic() + STARTING_MS;
   for (;;) {
     const answer = await askService(settings.dataDir, line);
     if (answer) return answer;
@@ -53,7 +53,7 @@ async function runEmbedded(host: OperatorLine, line: readonly string[]): Promise
       const open = await openDatabase(settings, host.schemas);
       return await answerOf(runHere(host, open, line));
     } catch (error) {
-      if (!(error instanceof DataFolderInUse) || clock.now().getTime() >= deadline) throw error;
+      if (!(error instanceof DataFolderInUse) || clock.monotonic() >= deadline) throw error;
       await clock.sleep(ASK_AGAIN_MS);
     }
   }

@@ -66,14 +66,14 @@ export class OperatorServer {
 
   /** Never rejects. What is answered is not logged: it may hold a new key. */
   private async serve(socket: Socket): Promise<void> {
-    socket.on('error', (error) => this.logger.debug(`The operator's connection broke: ${error.message}`));
+    socket.on('error', (error) => this.logger.debug("The operator's connection broke", error));
     try {
       const line = await receiveLine(socket);
       this.silent.delete(socket);
       if (line !== undefined) sendLine(socket, await answerOf(this.run(line)));
       socket.end();
     } catch (error) {
-      this.logger.debug(`An operator's request could not be read: ${String(error)}`);
+      this.logger.debug("An operator's request could not be read", error);
       socket.destroy();
     }
   }

@@ -19,6 +19,18 @@ describe('the run log in memory', () => {
     expect(await log.read('running', 0, signal)).not.toBeNull();
   });
 
+  it.each([3_600_000, -3_600_000])('keeps that time when the wall clock is set by %i ms', async (ms) => {
+    const clock = new ManualClock();
+    const log = new MemoryRunLog(clock);
+    log.open('ended').end();
+
+    clock.jump(ms);
+    await clock.advance(ENDED_LOG_MS - 1);
+    expect(await log.read('ended', 0, signal)).not.toBeNull();
+    await clock.advance(1);
+    expect(await log.read('ended', 0, signal)).toBeNull();
+  });
+
   it('keeps a busy process in its memory: the oldest ended runs go first', async () => {
     const log = new MemoryRunLog(new ManualClock());
     const half = 'x'.repeat(ENDED_LOG_BYTES / 2 + 1);

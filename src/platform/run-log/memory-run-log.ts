@@ -17,7 +17,7 @@ export class MemoryRunLog extends RunLog {
   open(runId: string): MemoryLog {
     this.forgetOld();
     const log = new MemoryLog(() => {
-      this.ended.set(runId, this.clock.now().getTime());
+      this.ended.set(runId, this.clock.monotonic());
       this.endedBytes += log.bytes;
     });
     this.logs.set(runId, log);
@@ -39,7 +39,7 @@ export class MemoryRunLog extends RunLog {
   }
 
   private forgetOld(): void {
-    const oldest = this.clock.now().getTime() - ENDED_LOG_MS;
+    const oldest = this.clock.monotonic() - ENDED_LOG_MS;
     for (const [runId, endedAt] of this.ended) {
       if (endedAt > oldest && this.endedBytes <= ENDED_LOG_BYTES) return;
       this.endedBytes -= this.logs.get(runId)?.bytes ?? 0;

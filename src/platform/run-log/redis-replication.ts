@@ -117,7 +117,7 @@ export class RedisReplication {
   private finish(replica: Replica, mode: 'end' | 'lost'): void {
     if (replica.mode !== 'open') return;
     replica.mode = mode;
-    replica.overSince = this.clock.now().getTime();
+    replica.overSince = this.clock.monotonic();
     if (!this.open.delete(replica)) return;
     this.touch(replica);
   }
@@ -256,13 +256,13 @@ export class RedisReplication {
     this.clear(largest);
     this.open.delete(largest);
     largest.mode = 'lost';
-    largest.overSince ??= this.clock.now().getTime();
+    largest.overSince ??= this.clock.monotonic();
     this.logger.warn({ key: largest.key }, 'Too much waits for Redis; other processes cannot follow this run');
   }
 
   /** What would have expired in Redis by now is not sent any more. */
   private forgetOver(): void {
-    const oldest = this.clock.now().getTime() - ENDED_LOG_MS;
+    const oldest = this.clock.monotonic() - ENDED_LOG_MS;
     for (const replica of this.dirty) {
       if (replica.overSince === undefined || replica.overSince > oldest) continue;
       this.clear(replica);

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { CuttableProxy } from '../../../test/support/cuttable-proxy.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
-import { collect, eventually, ON_REDIS, REDIS_URL } from '../../../test/support/run-logs.js';
+import { clusterOnly } from '../../../test/support/modes.js';
+import { collect, eventually, REDIS_URL } from '../../../test/support/run-logs.js';
 import { newId } from '../ids/index.js';
 import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
@@ -11,7 +12,6 @@ import { RunLogUnavailable } from './run-log.errors.js';
 import type { RunLogEntry } from './run-log.js';
 import { BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './tunables.js';
 
-const withRedis = ON_REDIS ? describe : describe.skip;
 const silent = createLogger({ logLevel: 'silent' });
 const prefix = `test-${newId()}`;
 const key = (runId: string): string => `${prefix}:run-log:${runId}`;
@@ -49,7 +49,7 @@ class Reader {
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
-withRedis('the run log in Redis', () => {
+clusterOnly('the run log in Redis', () => {
   let redis: Redis;
   let proxy: CuttableProxy;
   let clock: ManualClock;

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { ManualClock } from '../../../test/support/manual-clock.js';
-import { ON_REDIS, REDIS_URL } from '../../../test/support/run-logs.js';
+import { clusterOnly } from '../../../test/support/modes.js';
+import { REDIS_URL } from '../../../test/support/run-logs.js';
 import { newId } from '../ids/index.js';
 import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
@@ -12,7 +13,7 @@ import { APPEAR_MS } from './tunables.js';
 
 const prefix = `test-${newId()}`;
 
-(ON_REDIS ? describe : describe.skip)('a log that appears in Redis while it is looked for', () => {
+clusterOnly('a log that appears in Redis while it is looked for', () => {
   let commands: Redis;
   let subscriber: Redis;
 

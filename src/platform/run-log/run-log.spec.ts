@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { ManualClock } from '../../../test/support/manual-clock.js';
-import { collect, eventually, ON_REDIS, REDIS_URL } from '../../../test/support/run-logs.js';
+import { clusterOnly } from '../../../test/support/modes.js';
+import { collect, eventually, REDIS_URL } from '../../../test/support/run-logs.js';
 import { SystemClock } from '../clock/index.js';
 import { newId } from '../ids/index.js';
 import { connectRedis } from '../redis/index.js';
@@ -11,7 +12,6 @@ import { RedisRunLog } from './redis-run-log.js';
 import type { RunLog, RunLogEntry } from './run-log.js';
 import { ENDED_LOG_MS } from './tunables.js';
 
-const withRedis = ON_REDIS ? describe : describe.skip;
 
 interface Subject {
   /** The process that runs the run. */
@@ -218,7 +218,7 @@ contract('in memory', () => {
   };
 });
 
-withRedis('with Redis', () => {
+clusterOnly('with Redis', () => {
   const prefix = `test-${newId()}`;
   const silent = createLogger({ logLevel: 'silent' });
   const clock = new SystemClock();
@@ -255,7 +255,7 @@ withRedis('with Redis', () => {
   }));
 });
 
-withRedis('with Redis, in one process', () => {
+clusterOnly('with Redis, in one process', () => {
   const prefix = `test-${newId()}`;
   const silent = createLogger({ logLevel: 'silent' });
   const clock = new ManualClock();

@@ -64,6 +64,28 @@ describe('the log', () => {
     expect(lines).toHaveLength(1);
   });
 
+  it("takes what is said through Nest's logger at debug level, and redacts it as all else", () => {
+    const { lines, logger } = recording();
+    const nest = new NestLogger(logger);
+    nest.debug('It broke with sk-canary-1-abcdef', new Error('Bearer canary-2-abcdef'), 'SomeClass');
+    nest.verbose('Details', 'SomeClass');
+    nest.error('It failed', 'Error: sk-canary-3-abcdef\n    at x (y.js:1:1)', 'SomeClass');
+    nest.error(new Error('with sk-canary-4-abcdef'), 'SomeClass');
+    expect(lines).toMatchObject([
+      { level: 'debug', msg: 'It broke with [redacted]', context: 'SomeClass', err: { message: '[redacted]' } },
+      { level: 'debug', msg: 'Details', context: 'SomeClass' },
+      { level: 'error', msg: 'It failed', context: 'SomeClass', stack: 'Error: [redacted]\n    at x (y.js:1:1)' },
+      { level: 'error', msg: 'with [redacted]', err: { message: 'with [redacted]' } },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('canary');
+  });
+
+  it("leaves Nest's debug messages out at the level info", () => {
+    const { lines, logger } = recording('info');
+    new NestLogger(logger).debug('Noise');
+    expect(lines).toEqual([]);
+  });
+
   it("takes Nest's warnings and errors and none of its start-up notes", () => {
     const { lines, logger } = recording();
     const nest = new NestLogger(logger);

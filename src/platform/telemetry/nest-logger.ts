@@ -1,20 +1,22 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
+import { redactText } from './redact.js';
 
-/** Nest's warnings and errors in the service's log. Its notes on modules and routes say nothing at run time. */
+/** What Nest, and what logs through Nest's own `Logger`, has to say, in the service's log. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
+  /** At each start Nest logs a line here for every module and every route, which tell an operator nothing. */
   log(): void {
-    // Start-up noise.
+    // Left out.
   }
 
-  debug(): void {
-    // Start-up noise.
+  verbose(message: unknown, ...parameters: unknown[]): void {
+    this.debug(message, ...parameters);
   }
 
-  verbose(): void {
-    // Start-up noise.
+  debug(message: unknown, ...parameters: unknown[]): void {
+    this.logger.debug(fieldsOf(message, parameters), textOf(message));
   }
 
   warn(message: unknown, ...parameters: unknown[]): void {
@@ -30,9 +32,10 @@ export class NestLogger implements LoggerService {
   }
 }
 
+/** Not a constant sentence as the service's own messages are, so it may hold what has to be redacted. */
 function textOf(message: unknown): string {
-  if (message instanceof Error) return message.message;
-  return typeof message === 'string' ? message : 'The framework reported';
+  const text = message instanceof Error ? message.message : message;
+  return typeof text === 'string' ? redactText(text) : 'The framework reported';
 }
 
 /** Nest passes the name of the reporting class last, and a stack before it. */

@@ -6,6 +6,7 @@ const KEY_BYTES = 32;
 /** The key that wraps every data key. It never leaves this object. */
 export class MasterKey {
   readonly #bytes: Buffer;
+  readonly #derived = new Map<string, Buffer>();
   /** Tells keys apart without saying anything about them; stored beside each secret, for rotation. */
   readonly id: string;
 
@@ -17,7 +18,11 @@ export class MasterKey {
 
   /** A key for another purpose, from which this one cannot be told. */
   derive(purpose: string): Buffer {
-    return createHmac('sha256', this.#bytes).update(`derived key: ${purpose}`).digest();
+    const known = this.#derived.get(purpose);
+    if (known) return known;
+    const derived = createHmac('sha256', this.#bytes).update(`derived key: ${purpose}`).digest();
+    this.#derived.set(purpose, derived);
+    return derived;
   }
 
   wrap(dataKey: Buffer, context: Buffer): Buffer {

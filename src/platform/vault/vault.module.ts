@@ -1,18 +1,54 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Injectable, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Settings } from '../config/index.js';
-import { loadMasterKey } from './load-master-key.js';
-import { MasterKey } from './master-key.js';
+import { Draining } from '../lifecycle/index.js';
+import { Logger } from '../telemetry/index.js';
+import { MasterKeys } from './master-keys.js';
+import { RotateSecrets } from './rotate-secrets.js';
 import { Vault } from './vault.js';
+
+/** Completes a rotation that the process before this one did not, and interrupts one when this process ends. */
+@Injectable()
+class RotationLifecycle implements OnApplicationBootstrap {
+  constructor(
+    private readonly masterKeys: MasterKeys,
+    private readonly rotateSecrets: RotateSecrets,
+    private readonly draining: Draining,
+    private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.draining.register({
+      name: 'secrets',
+      idle: () => this.rotateSecrets.stop(),
+      abort: () => Promise.resolve(),
+    });
+    if (this.masterKeys.isRotating) void this.resume();
+  }
+
+  /** In the background: everything can be read under either key. */
+  private async resume(): Promise<void> {
+    try {
+      this.logger.info({ ...(await this.rotateSecrets.execute()) }, 'An interrupted rotation of secrets was completed');
+    } catch (error) {
+      this.logger.warn({ err: error }, 'An interrupted rotation of secrets is still to be completed');
+    }
+  }
+}
 
 @Global()
 @Module({})
 export class VaultModule {
-  /** @throws InvalidSetting when the master key is missing or damaged */
+  /** @throws InvalidSetting when a master key is missing or damaged */
   static forRoot(settings: Settings): DynamicModule {
     return {
       module: VaultModule,
-      providers: [{ provide: MasterKey, useValue: loadMasterKey(settings) }, Vault],
-      exports: [Vault, MasterKey],
+      providers: [
+        { provide: MasterKeys, useValue: MasterKeys.load(settings) },
+        Vault,
+        RotateSecrets,
+        RotationLifecycle,
+      ],
+      exports: [Vault, MasterKeys, RotateSecrets],
     };
   }
 }

@@ -4,7 +4,9 @@ import { openTestDatabase, type TestDatabase } from '../../../test/support/test-
 import { SystemClock } from '../clock/index.js';
 import { newId } from '../ids/index.js';
 import { MasterKey } from './master-key.js';
-import { SecretUnreadable, Vault, type SecretRef } from './vault.js';
+import { MasterKeys } from './master-keys.js';
+import { type SecretRef, SecretUnreadable } from './sealed-secret.js';
+import { Vault } from './vault.js';
 import { vaultSchema } from './vault.schema.js';
 
 let open: TestDatabase;
@@ -12,7 +14,7 @@ let vault: Vault;
 
 beforeAll(async () => {
   open = await openTestDatabase([vaultSchema]);
-  vault = new Vault(open.database, new MasterKey(randomBytes(32)), new SystemClock());
+  vault = new Vault(open.database, MasterKeys.of(new MasterKey(randomBytes(32))), new SystemClock());
 });
 
 afterAll(async () => {
@@ -185,9 +187,19 @@ describe('another master key', () => {
     const place = ref();
     await put(place, 'secret');
     const strange = new MasterKey(randomBytes(32));
-    const theirs = new Vault(open.database, strange, new SystemClock());
+    const theirs = new Vault(open.database, MasterKeys.of(strange), new SystemClock());
     await expect(theirs.read(place)).rejects.toThrow(/written under master key/);
     await open.database.query('update secrets set key_id = $1 where record_id = $2', [strange.id, place.recordId]);
     await expect(theirs.read(place)).rejects.toThrow(SecretUnreadable);
+  });
+
+  it('that is known too opens nothing of the first one by a changed key id', async () => {
+    const place = ref();
+    const [old, current] = [new MasterKey(randomBytes(32)), new MasterKey(randomBytes(32))];
+    const both = new Vault(open.database, MasterKeys.of(current, old), new SystemClock());
+    await open.database.transaction((transaction) => both.put(transaction, place, 'secret'));
+    expect(await both.read(place)).toBe('secret');
+    await open.database.query('update secrets set key_id = $1 where record_id = $2', [old.id, place.recordId]);
+    await expect(both.read(place)).rejects.toThrow(SecretUnreadable);
   });
 });

@@ -1,49 +1,26 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Database, type SqlExecutor, type Transaction } from '../database/index.js';
-import { MasterKey } from './master-key.js';
-import { decrypt, encrypt, NONCE_BYTES } from './sealed-box.js';
+import { MasterKeys } from './master-keys.js';
+import { openSecret, placeOf, type SealedSecret, sealSecret, type SecretRef, SecretUnreadable } from './sealed-secret.js';
 
-/** Where a secret belongs. A ciphertext opens under the reference it was written for and no other. */
-export interface SecretRef {
-  readonly organizationId: string;
-  /** The record that owns the secret (an agent, an integration). */
-  readonly recordId: string;
-  /** Names the secret within its record, such as `provider.apiKey`. */
-  readonly field: string;
-}
-
-/** A stored secret does not open. For the log: it names the place, never the content. */
-export class SecretUnreadable extends Error {}
-
-interface SecretRow {
+interface SecretRow extends SealedSecret {
   readonly position: number;
-  readonly ciphertext: Uint8Array;
-  readonly nonce: Uint8Array;
-  readonly wrapped_key: Uint8Array;
-  readonly key_id: string;
 }
 
-const DATA_KEY_BYTES = 32;
-
-/**
- * Secrets at rest: each under a data key of its own (AES-256-GCM), which the master key wraps; both
- * boxes are bound to the organization, the record, the field and the master key's id.
- */
+/** Secrets at rest: each under a data key of its own, which the master key wraps (`sealSecret`). */
 @Injectable()
 export class Vault {
   constructor(
     private readonly database: Database,
-    private readonly masterKey: MasterKey,
+    private readonly masterKeys: MasterKeys,
     private readonly clock: Clock,
   ) {}
 
   /** Stores the secret in the caller's transaction, replacing the one already there. */
   async put(transaction: Transaction, ref: SecretRef, plaintext: string): Promise<void> {
-    const dataKey = randomBytes(DATA_KEY_BYTES);
-    const nonce = randomBytes(NONCE_BYTES);
-    const keyId = this.masterKey.id;
+    // Chosen and sent in one step: a rotation that begins later finds the row under the key that it looks for.
+    const sealed = sealSecret(this.masterKeys.current, ref, Buffer.from(plaintext, 'utf8'));
     await transaction.query(
       `insert into secrets (organization_id, record_id, field, ciphertext, nonce, wrapped_key, key_id, updated_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -54,10 +31,10 @@ export class Vault {
         ref.organizationId,
         ref.recordId,
         ref.field,
-        encrypt(dataKey, nonce, Buffer.from(plaintext, 'utf8'), boundTo('value', ref, keyId)),
-        nonce,
-        this.masterKey.wrap(dataKey, boundTo('data key', ref, keyId)),
-        keyId,
+        sealed.ciphertext,
+        sealed.nonce,
+        sealed.wrapped_key,
+        sealed.key_id,
         this.clock.now().toISOString(),
       ],
     );
@@ -66,7 +43,7 @@ export class Vault {
   /** @throws SecretUnreadable when there is none, or what is there was not written for this place */
   async read(ref: SecretRef): Promise<string> {
     const [secret] = await this.readMany([ref]);
-    if (secret === undefined) throw new SecretUnreadable(`There is no secret at ${describe(ref)}`);
+    if (secret === undefined) throw new SecretUnreadable(`There is no secret at ${placeOf(ref)}`);
     return secret;
   }
 
@@ -91,7 +68,7 @@ export class Vault {
     const byPosition = new Map(rows.map((row) => [row.position, row]));
     return refs.map((ref, position) => {
       const row = byPosition.get(position);
-      return row && this.decrypt(ref, row);
+      return row && openSecret(this.masterKeys, ref, row).toString('utf8');
     });
   }
 
@@ -112,34 +89,8 @@ export class Vault {
       recordId,
     ]);
   }
-
-  private decrypt(ref: SecretRef, row: SecretRow): string {
-    const keyId = row.key_id;
-    if (keyId !== this.masterKey.id) {
-      throw new SecretUnreadable(
-        `The secret at ${describe(ref)} was written under master key ${keyId}; this process holds ${this.masterKey.id}`,
-      );
-    }
-    try {
-      const dataKey = this.masterKey.unwrap(Buffer.from(row.wrapped_key), boundTo('data key', ref, keyId));
-      const context = boundTo('value', ref, keyId);
-      return decrypt(dataKey, Buffer.from(row.nonce), Buffer.from(row.ciphertext), context).toString('utf8');
-    } catch (error) {
-      throw new SecretUnreadable(`The secret at ${describe(ref)} was changed or belongs elsewhere`, { cause: error });
-    }
-  }
-}
-
-/** A UUID has several spellings to PostgreSQL; the binding knows one. */
-function boundTo(purpose: 'value' | 'data key', ref: SecretRef, keyId: string): Buffer {
-  const { organizationId, recordId, field } = ref;
-  return Buffer.from(JSON.stringify([purpose, keyId, organizationId.toLowerCase(), recordId.toLowerCase(), field]));
 }
 
 function columns(ref: SecretRef): { organization_id: string; record_id: string; field: string } {
   return { organization_id: ref.organizationId, record_id: ref.recordId, field: ref.field };
-}
-
-function describe(ref: SecretRef): string {
-  return `${ref.organizationId}/${ref.recordId}/${ref.field}`;
 }

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
-import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { useService, type TestOrganization } from '../../support/harness.js';
 import { type AgentBody, createAgent, type ErrorBody, outcome } from './support.js';
 
 interface Version {
@@ -18,16 +18,8 @@ interface Sender {
 const TEXT = expect.any(String);
 const REDACTED = '<redacted>';
 
-let service: TestService;
+const service = useService();
 let organization: TestOrganization;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.close();
-});
 
 beforeEach(async () => {
   organization = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search');

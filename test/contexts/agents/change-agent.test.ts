@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useService, type TestOrganization } from '../../support/harness.js';
 import { type AgentBody, createAgent, type ErrorBody, outcome } from './support.js';
 
-let service: TestService;
+const service = useService();
 let organization: TestOrganization;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.close();
-});
 
 beforeEach(async () => {
   organization = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search');

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
-import { message, startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { message, useService, type TestOrganization } from '../../support/harness.js';
 import { says } from '../../support/scripted-models.js';
 import { type AgentBody, createAgent, outcome } from './support.js';
 
-let service: TestService;
+const service = useService();
 let organization: TestOrganization;
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.close();
-});
-
 beforeEach(async () => {
-  service.models.reset();
   organization = await service.organization();
 });
 

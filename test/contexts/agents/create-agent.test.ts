@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestOrganization, useService } from '../../support/harness.js';
 import { type AgentBody, agentRequest as minimal, type ErrorBody, outcome } from './support.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-let service: TestService;
+const service = useService();
 let organization: TestOrganization;
 /** Has every feature and the plan with the gateway. */
 let enterprise: TestOrganization;
 
 beforeAll(async () => {
-  service = await startService();
   organization = await service.organization();
   enterprise = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search,claude_agent_sdk');
-});
-
-afterAll(async () => {
-  await service.close();
 });
 
 function create(body: unknown, { key }: { readonly key: string } = organization) {

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { message, startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { message, useService, type TestOrganization, until } from '../../support/harness.js';
 import { createAgent, type ErrorBody, outcome } from './support.js';
 
 const NOT_FOUND = [404, { statusCode: 404, error: 'not_found', message: expect.any(String) }];
 
-let service: TestService;
+const service = useService();
 let organization: TestOrganization;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.close();
-});
 
 beforeEach(async () => {
   organization = await service.organization();
@@ -40,12 +32,12 @@ describe('DELETE /v1/agents/{agentId}', () => {
     const thread = await service.thread(organization.key, id);
     expect(await rowsOf(id)).toBe(3);
     expect(outcome(await remove(id))).toEqual([200, { id, deleted: true }]);
-    expect(await rowsOf(id)).toBe(0);
     const { key } = organization;
     expect((await service.http('GET', `/v1/agents/${id}`, { key })).status).toBe(404);
     const run = await service.http('POST', `/v1/threads/${thread}/runs`, { key, body: message('Hello?') });
     expect(run.status).toBe(404);
     expect(outcome(await remove(id))).toEqual(NOT_FOUND);
+    await until(async () => (await rowsOf(id)) === 0, 'a job has removed the conversations');
   });
 
   it('leaves every other agent and its secrets', async () => {

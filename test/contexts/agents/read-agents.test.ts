@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
-import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { useService, type TestOrganization } from '../../support/harness.js';
 import { type AgentBody, createAgent, type ErrorBody, outcome } from './support.js';
 
 const NOT_FOUND = [404, { statusCode: 404, error: 'not_found', message: expect.any(String) }];
 
-let service: TestService;
+const service = useService();
 let organization: TestOrganization;
 let stranger: TestOrganization;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.close();
-});
 
 beforeEach(async () => {
   organization = await service.organization();

@@ -4,13 +4,12 @@ import { statusClass } from '../../../src/platform/http/wire-error.js';
 import type { TestService } from '../../support/harness.js';
 import { RouteRecorder } from '../tenants/registered-routes.js';
 import { pathOf, Visitor, type WireAnswer } from '../tenants/requests.js';
-import { ROUTE_TABLE, routeCase, type RouteRequest } from '../tenants/route-table.js';
+import { bodyLimitOf, ROUTE_TABLE, routeCase, type RouteRequest } from '../tenants/route-table.js';
 import { storedRows } from '../tenants/stored-rows.js';
 import { createWorld, startTenants, type World } from '../tenants/world.js';
-import { DocumentedSchemas, type OpenApi } from './documented-schemas.js';
+import { DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 import { NO_OBJECTS, type SpoiledBody, spoiledBodies } from './spoiled-bodies.js';
 
-const BODY_LIMIT = 10 * 1024 * 1024;
 const LONGEST_MESSAGE = 4_000;
 
 const recorder = new RouteRecorder();
@@ -91,9 +90,10 @@ describe.each(withJson)('%s', (name) => {
     });
   });
 
-  it('refuses more than 10 MiB before it is sent', async () => {
+  it('refuses more than its limit before it is sent', async () => {
     const [request] = valid();
-    const answer = await announced(`${name.split(' ')[0] ?? ''} ${pathOf(name.split(' ')[1] ?? '', request ?? {})}`);
+    const line = `${name.split(' ')[0] ?? ''} ${pathOf(name.split(' ')[1] ?? '', request ?? {})}`;
+    const answer = await announced(line, bodyLimitOf(name) + 1);
     expect(answer.status).toBe(413);
     expect(JSON.parse(answer.text)).toEqual({
       statusCode: 413,
@@ -210,12 +210,12 @@ async function askAt(method: string, path: string, body: RouteRequest['body']): 
   return visitor.seen({ status, headers, text });
 }
 
-/** Announces a body that is one byte too long and sends none of it. */
-async function announced(requestLine: string): Promise<{ status: number; text: string }> {
+/** Announces a body of so many bytes and sends none of it. */
+async function announced(requestLine: string, bytes: number): Promise<{ status: number; text: string }> {
   const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
   socket.write(
     `${requestLine} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.key}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${BODY_LIMIT + 1}\r\nConnection: close\r\n\r\n`,
+      `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n`,
   );
   let answer = '';
   for await (const chunk of socket) answer += String(chunk);

@@ -7,7 +7,7 @@ import { RouteRecorder } from '../tenants/registered-routes.js';
 import { send } from '../tenants/requests.js';
 import { ROUTE_TABLE, routeCase } from '../tenants/route-table.js';
 import { createWorld, startTenants, type World } from '../tenants/world.js';
-import { documentPath, DocumentedSchemas, type OpenApi } from './documented-schemas.js';
+import { documentPath, DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 
 /** Pages and files for people; the interface is what programs call. */
 const NOT_INTERFACE = new Set(['GET /docs', 'GET /docs/assets/:name']);
@@ -126,7 +126,7 @@ describe('what is answered is what is documented', () => {
         status,
         text: '',
       });
-      expect(schemas.wrongAnswer(name, answer.status, answer.headers.get('content-type'), answer.text)).toBeUndefined();
+      expect(schemas.wrongAnswer(name, answer.status, answer.headers, answer.text)).toBeUndefined();
     }
   });
 });

@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { buildResumeArray, HttpAgent, type Message } from '@ag-ui/client';
 import { EventSchema } from '@ag-ui/core/schemas';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { OpeningRepository } from '../../../src/conversations/persistence/opening.repository.js';
-import { type Answer, message, startService, type StreamedEvent, type TestService, until } from '../../support/harness.js';
+import { type Answer, message, useService, type StreamedEvent, until } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { answers, breaksOffAfter, HeldReply, says } from '../../support/scripted-models.js';
 import { during, scriptedTurns } from '../../support/scripted-turns.js';
 import { Chat, given } from './support.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ extensions: scriptedTurns });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ extensions: scriptedTurns });
 
 const userMessage = (content: string): Message => ({ id: randomUUID(), role: 'user', content });
 

@@ -1,20 +1,12 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { APICallError, generateText, type LanguageModel, streamText } from 'ai';
-import { startService, type TestService } from '../../support/harness.js';
+import { useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, says } from '../../support/scripted-models.js';
 import { Chat } from './support.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 function modelOf({ key, agentId }: { key: string; agentId: string }): LanguageModel {
   const provider = createOpenAICompatible({

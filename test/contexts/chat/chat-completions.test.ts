@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { type OfferedTool, ToolSource } from '../../../src/conversations/index.js';
-import { startService, type TestService, until } from '../../support/harness.js';
+import { startService, useService, until } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
 import { assistant, Chat, type Chunk, given, textOf, user } from './support.js';
@@ -19,15 +19,7 @@ class ClockTool extends ToolSource {
 @Module({ providers: [ClockTool], exports: [ClockTool] })
 class ClockModule {}
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ extensions: { imports: [ClockModule], toolSources: [ClockTool] } });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ extensions: { imports: [ClockModule], toolSources: [ClockTool] } });
 
 describe.each(PROVIDER_WIRES)('a chat completion on $provider', ({ provider, model }) => {
   it('is answered as an object of the OpenAI API, with thread_id', async () => {

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Answer, startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { type Answer, useService } from '../../support/harness.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { assistant, Chat, type Completion, user } from './support.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 describe('an Idempotency-Key', () => {
   it('makes a repeat answer the first completion and run nothing, with one thread', async () => {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { useService, type TestService } from '../../support/harness.js';
 
 interface Models {
   readonly object: string;
   readonly data: readonly { readonly id: string; readonly created: number }[];
 }
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 
 describe('GET /v1/models', () => {
   it('lists the organization’s agents as models of the OpenAI API, by name, and no others', async () => {

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
-import { startService, type TestService } from '../../support/harness.js';
+import { useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, refuses, says } from '../../support/scripted-models.js';
 import { Chat, given } from './support.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 function clientOf(apiKey: string): OpenAI {
   return new OpenAI({ apiKey, baseURL: `${service.baseUrl}/v1`, maxRetries: 0 });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Answer, startService, type TestService, until } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, HeldReply, refuses, says } from '../../support/scripted-models.js';
@@ -10,15 +10,7 @@ interface Suggestions {
 }
 
 const clock = new ManualClock();
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ clock });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ clock });
 
 function suggest<Body = Suggestions>(chat: Chat, messages: readonly Said[], more: object = {}): Promise<Answer<Body>> {
   const body = { assistant_id: chat.agentId, messages, ...more };

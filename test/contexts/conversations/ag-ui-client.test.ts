@@ -1,20 +1,12 @@
 import { HttpAgent, type Message } from '@ag-ui/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { message, startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { message, useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, breaksOffAfter, says } from '../../support/scripted-models.js';
 import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
 import { Talk } from '../../support/talk.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ extensions: scriptedTurns });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ extensions: scriptedTurns });
 
 /** The official client of the protocol: checks the order of events, and builds its messages from them. */
 class OfficialClient extends HttpAgent {

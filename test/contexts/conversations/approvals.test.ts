@@ -1,10 +1,10 @@
 import { EventSchema } from '@ag-ui/core/schemas';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { ToolEffect } from '../../../src/conversations/index.js';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { RunLog } from '../../../src/platform/run-log/index.js';
 import { approve, ASKS_ALWAYS, ASKS_FOR_CHANGES, NotingTool } from '../../support/approvals.js';
-import { startService, type StreamedEvent, type TestService, until } from '../../support/harness.js';
+import { useService, type StreamedEvent, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, refuses, says } from '../../support/scripted-models.js';
@@ -14,15 +14,7 @@ import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
 const STORE_AGAIN_MS = 2_000;
 
 const clock = new ManualClock();
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ clock, extensions: scriptedTurns });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ clock, extensions: scriptedTurns });
 
 function toolResults() {
   return anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {});

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Answer, type StreamedEvent, startService, type TestService, until } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { type Answer, type StreamedEvent, useService, until } from '../../support/harness.js';
+import { clusterOnly } from '../../support/modes.js';
 import { answers, HeldReply } from '../../support/scripted-models.js';
 import { during, scriptedTurns, tool } from '../../support/scripted-turns.js';
 import { endOf, Talk } from '../../support/talk.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ extensions: scriptedTurns });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ extensions: scriptedTurns });
 
 function remove(talk: Talk, path: string) {
   return service.http('DELETE', path, { key: talk.key });
@@ -43,7 +36,8 @@ describe.each([
     });
     const messages = await service.http('GET', `${other.path}/messages`, { key: talk.key });
     expect(messages).toMatchObject({ status: 404, body: { error: 'not_found' } });
-    expect(await service.database.query('select id from messages where thread_id = $1', [talk.threadId])).toEqual([]);
+    const stored = 'select id from messages where thread_id = $1';
+    await until(async () => (await service.database.query(stored, [talk.threadId])).length === 0, 'its messages are removed');
   });
 
   it('answers the caller who waits for it', async () => {
@@ -71,9 +65,7 @@ describe.each([
 });
 
 // The embedded database has one connection: there nothing can come between.
-const serverOnly = process.env['TEST_MODE'] === 'cluster' ? describe : describe.skip;
-
-serverOnly('a request that meets a deletion under way', () => {
+clusterOnly('a request that meets a deletion under way', () => {
   /** Deletes the row in a transaction that commits only once the request waits for it. */
   async function meeting(statement: string, id: string, send: () => Promise<Answer>): Promise<Answer> {
     let sent: Promise<Answer> | undefined;

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { message, startService, type StreamedEvent, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { message, useService, type StreamedEvent } from '../../support/harness.js';
 import { HeldReply, refuses, says } from '../../support/scripted-models.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 async function conversation(): Promise<{ key: string; threadId: string; agentId: string }> {
   const { key } = await service.organization();

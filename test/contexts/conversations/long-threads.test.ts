@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { HISTORY_CHARACTERS } from '../../../src/conversations/engine/tunables.js';
-import { message, startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { HISTORY_CHARACTERS, MAX_HISTORY_MESSAGES } from '../../../src/conversations/engine/tunables.js';
+import { approve, ASKS_ALWAYS } from '../../support/approvals.js';
+import { message, useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
-import { type ModelScript, says } from '../../support/scripted-models.js';
+import { calls, type ModelScript, says } from '../../support/scripted-models.js';
+import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { statementsOf } from '../../support/statements.js';
+import { Talk } from '../../support/talk.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ extensions: scriptedTurns });
 
 const tooLong: ModelScript = (exchange, wire) => {
   exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);
@@ -96,5 +92,64 @@ describe('a very long thread', () => {
     expect(steps[0]?.input.omittedMessages).toBe(2000 - (messages.length - 1));
     expect(messages.length).toBeGreaterThan(450);
     expect(messages.length).toBeLessThan(502);
+  });
+});
+
+describe('a thread of very many small messages', () => {
+  async function fill(talk: Talk, roles: 'conversation' | 'replies', count: number): Promise<void> {
+    await service.database.query(
+      `insert into messages (id, organization_id, thread_id, role, content, status, created_at)
+       select gen_random_uuid(), $1, $2, case when $4 and n % 2 = 1 then 'user' else 'assistant' end,
+              case n % 2 when 1 then 'a' else 'b' end, 'completed', now() from generate_series(1, $3::int) n`,
+      [talk.organization.id, talk.threadId, count, roles === 'conversation'],
+    );
+    await service.database.query('update threads set last_message_at = now() where id = $1', [talk.threadId]);
+  }
+
+  interface Sent {
+    readonly messages: readonly { readonly role: string }[];
+  }
+
+  const sent = (): Sent['messages'] => (service.models.requests.at(-1)?.body as unknown as Sent).messages;
+
+  it('gives the model its newest 2,000, whole exchanges; the trace says how many are left out', async () => {
+    const talk = await Talk.start(service);
+    await fill(talk, 'replies', 1);
+    await fill(talk, 'conversation', 5_000);
+    service.models.always(says('reply'));
+
+    await talk.run('newest question');
+
+    expect(sent()).toHaveLength(MAX_HISTORY_MESSAGES + 1);
+    expect(sent()[0]?.role).toBe('user');
+    expect((await talk.trace()).steps).toMatchObject([{ input: { omittedMessages: 5_001 - MAX_HISTORY_MESSAGES } }]);
+
+    const statements = await statementsOf(service.database, () => talk.run('another question'));
+
+    expect(statements).toHaveLength(2);
+    expect(sent()).toHaveLength(MAX_HISTORY_MESSAGES + 1);
+    expect((await talk.trace()).steps).toMatchObject([{ input: { omittedMessages: 5_003 - MAX_HISTORY_MESSAGES } }]);
+  });
+
+  it('still goes on with an exchange of more messages than these', async () => {
+    const talk = await Talk.start(service, ASKS_ALWAYS);
+    during(talk.threadId, { tools: [tool('pay', () => output('paid'))] });
+    await fill(talk, 'conversation', 2);
+    service.models.next(calls('pay', {}), says('Paid.'));
+    const asked = await talk.run('Pay');
+    await fill(talk, 'replies', MAX_HISTORY_MESSAGES + 300);
+    // The message that asks is the newest again.
+    const columns = 'id, organization_id, thread_id, run_id, role, content, status, tool_calls, transcript, created_at';
+    await service.database.query(
+      `with asking as (delete from messages where id = $1 returning *)
+       insert into messages (${columns}) select ${columns} from asking`,
+      [asked.body.message?.id],
+    );
+
+    const resumed = await talk.resume(...asked.body.interrupts.map(approve));
+
+    expect(resumed.body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
+    expect(JSON.stringify(sent()[0])).toContain('Pay');
+    expect((await talk.trace()).steps.at(-1)).toMatchObject({ input: { omittedMessages: 2 } });
   });
 });

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { endOf, Talk } from '../../support/talk.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 const BUSY = { statusCode: 409, code: 'thread_busy', error: 'conflict', message: expect.any(String) };
 
@@ -63,9 +55,9 @@ describe('a thread on which a run is under way', () => {
   it('has stored the reply before the stream says that it is finished', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('Hello'));
-    for await (const { event } of talk.stream('Hi')) {
-      if (event.type === 'RUN_FINISHED') expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello']);
-    }
+    let seen: string[] | undefined;
+    for await (const { event } of talk.stream('Hi')) if (event.type === 'RUN_FINISHED') seen = await talk.lines();
+    expect(seen).toEqual(['user: Hi', 'assistant: Hello']);
   });
 });
 

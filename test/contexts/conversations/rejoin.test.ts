@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { message, startService, type StreamedEvent, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { message, useService, type StreamedEvent } from '../../support/harness.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { readEvents } from '../../support/sse.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 async function conversation(): Promise<{ key: string; threadId: string }> {
   const { key } = await service.organization();

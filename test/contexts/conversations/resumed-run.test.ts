@@ -1,29 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { EventSchema } from '@ag-ui/core/schemas';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EndOrphanedRuns } from '../../../src/conversations/application/end-orphaned-runs.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { HEARTBEAT_MS } from '../../../src/conversations/engine/tunables.js';
 import { modelsOf } from '../../../src/models/index.js';
 import { RunReader } from '../../../src/conversations/persistence/run-reader.repository.js';
-import { newId } from '../../../src/platform/ids/index.js';
 import { RunLog } from '../../../src/platform/run-log/index.js';
 import { approve, ASKS_ALWAYS, ASKS_FOR_CHANGES, decline, NotingTool } from '../../support/approvals.js';
-import { startService, type TestService, until } from '../../support/harness.js';
+import { useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
+import { disown, endOrphans } from '../../support/run-owners.js';
 import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
 import { endOf, type InterruptView, type RunResult, Talk, typesOf } from '../../support/talk.js';
 
 const clock = new ManualClock();
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ clock, extensions: scriptedTurns });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ clock, extensions: scriptedTurns });
 
 function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};
@@ -311,11 +303,11 @@ describe('a resumed run that is broken off', () => {
   it('by the death of its process ends as failed, its calls unknown and never made again; its trace says what was answered', async () => {
     const broken = await underWay();
     const { talk } = broken;
-    const owner = newId();
-    await service.database.query(`insert into run_owners (id, heartbeat_at) values ($1, now() - interval '1 minute')`, [owner]);
-    await service.database.query(`update runs set owner_id = $1 where thread_id = $2 and status = 'running'`, [owner, talk.threadId]);
-
-    await service.app.get(EndOrphanedRuns).sweep(20);
+    await disown(service, talk);
+    const replica = await service.replica();
+    await endOrphans(replica);
+    await replica.close();
+    await clock.advance(HEARTBEAT_MS);
     broken.finish();
 
     expect(endOf(await broken.streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });

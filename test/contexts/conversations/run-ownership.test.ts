@@ -1,36 +1,45 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EndOrphanedRuns } from '../../../src/conversations/application/end-orphaned-runs.js';
-import { UNKNOWN_RUN_MS } from '../../../src/conversations/engine/tunables.js';
+import { KeepRunsOwned } from '../../../src/conversations/application/keep-runs-owned.js';
+import { RunOwner } from '../../../src/conversations/engine/run-owner.js';
+import { HEARTBEAT_MS, RECONCILE_MS, STORE_AGAIN_MS, STORE_PAUSE_MS, UNKNOWN_RUN_MS } from '../../../src/conversations/engine/tunables.js';
+import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { newId } from '../../../src/platform/ids/index.js';
-import { type StreamedEvent, startService, type TestService, until } from '../../support/harness.js';
+import { type StreamedEvent, type TestService, until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, HeldReply, says } from '../../support/scripted-models.js';
+import { disown, endOrphans, ownerOf, silenceEverybody } from '../../support/run-owners.js';
 import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
 
-const HEARTBEAT_MS = 5_000;
-const RECONCILE_MS = 10_000;
-
 const clock = new ManualClock();
-let service: TestService;
+const service = useService({ clock, extensions: scriptedTurns });
+/** Another process on the same database. */
+let replica: TestService;
 
 beforeAll(async () => {
-  service = await startService({ clock, extensions: scriptedTurns });
+  replica = await service.replica();
 });
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+afterAll(() => replica.close());
 
-/** Hands the thread's run to a process that died `silentFor` seconds ago, as far as the database knows. */
-async function disown(talk: Talk, silentFor = 60): Promise<void> {
-  const owner = newId();
-  await service.database.query(
-    `insert into run_owners (id, started_at, heartbeat_at) values ($1, now(), now() - make_interval(secs => $2::int))`,
-    [owner, silentFor],
-  );
-  await service.database.query(`update runs set owner_id = $1 where thread_id = $2 and status = 'running'`, [owner, talk.threadId]);
+/** Time passes until the run is ended. */
+async function untilEnded(talk: Talk): Promise<void> {
+  await until(async () => {
+    await clock.advance(RECONCILE_MS);
+    return (await talk.storedRun())?.status === 'failed';
+  }, 'the run is ended');
+}
+
+/** Both processes speak and look for orphans, for so long. */
+async function live(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds * 1_000; passed += HEARTBEAT_MS) {
+    await clock.advance(HEARTBEAT_MS);
+    for (const { app } of [service, replica]) {
+      await app.get(KeepRunsOwned).beat();
+      await app.get(EndOrphanedRuns).reconcile();
+    }
+  }
 }
 
 describe('a run whose process is dead', () => {
@@ -40,10 +49,9 @@ describe('a run whose process is dead', () => {
     service.models.next(held.script);
     const streaming = talk.streamed('Hi');
     await held.asked;
-    await disown(talk);
+    await disown(service, talk);
 
-    await clock.advance(RECONCILE_MS);
-    await until(async () => (await talk.storedRun())?.status === 'failed', 'the run is ended');
+    await untilEnded(talk);
 
     expect(await talk.storedRun()).toMatchObject({ error: { code: 'internal' } });
     expect(await talk.trace()).toMatchObject({ status: 'failed', usage: { inputTokens: null } });
@@ -68,8 +76,9 @@ describe('a run whose process is dead', () => {
     service.models.next(answers({ text: 'Paying.', calls: [{ id: 'payment', name: 'pay', input: { sum: 5 } }] }));
     const streaming = talk.streamed('Pay');
     await until(() => ran === 1, 'the tool runs');
-    await disown(talk);
-    await service.app.get(EndOrphanedRuns).sweep(20);
+    await disown(service, talk);
+    await endOrphans(replica);
+    await clock.advance(HEARTBEAT_MS);
     finish();
 
     expect(endOf(await streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
@@ -89,19 +98,19 @@ describe('a run whose process is dead', () => {
   it('is ended, too, when its process lives and does not know it: the answer to its start was lost', async () => {
     const talk = await Talk.start(service);
     const { database } = service;
-    const [owner] = await database.query<{ id: string }>('select id from run_owners order by started_at desc limit 1');
-    const own = [newId(), talk.organization.id, talk.threadId, talk.agentId, owner?.id, newId(), clock.now().toISOString()];
+    const ids = [talk.organization.id, talk.threadId, talk.agentId, ownerOf(service)];
+    const own = [newId(), ...ids, newId(), clock.now().toISOString()];
     await database.query(
       `insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, created_at, provider, model, use_own_api_key)
        values ($1, $2, $3, $4, $5, $6, 'running', $7::timestamptz, 'anthropic', 'any', false)`,
       own,
     );
     expect(await talk.run('Too early')).toMatchObject({ status: 409 });
-    await service.app.get(EndOrphanedRuns).sweep(20);
+    for (const process of [service, replica]) await endOrphans(process);
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
 
-    await clock.advance(UNKNOWN_RUN_MS + RECONCILE_MS);
-    await until(async () => (await talk.storedRun())?.status === 'failed', 'the run is ended');
+    await clock.advance(UNKNOWN_RUN_MS);
+    await untilEnded(talk);
     service.models.next(says('Hello'));
     expect(await talk.run('Hi')).toMatchObject({ status: 200 });
   });
@@ -112,13 +121,129 @@ describe('a run whose process is dead', () => {
     service.models.next(held.script);
     const running = talk.run('Hi');
     await held.asked;
-    await disown(talk, 5);
-    await service.app.get(EndOrphanedRuns).sweep(20);
+    await disown(service, talk, 5);
+    await endOrphans(replica);
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
-    await disown(talk);
-    await service.app.get(EndOrphanedRuns).sweep(20);
+    await disown(service, talk);
+    await endOrphans(replica);
     held.finish();
     await running;
+  });
+});
+
+describe('a database that has not heard of anybody for a while', () => {
+  it('costs no process its runs: each speaks again before anybody is judged', async () => {
+    const [here, there] = [await Talk.start(service), (await Talk.start(service)).on(replica)];
+    const held = [new HeldReply(['Half'], [' and half']), new HeldReply(['Half'], [' and half'])] as const;
+    service.models.next(held[0].script);
+    const running = [here.run('Hi')];
+    await held[0].asked;
+    service.models.next(held[1].script);
+    running.push(there.run('Hi'));
+    await held[1].asked;
+    await live(25);
+
+    await silenceEverybody(service);
+    // This one comes back first, again and again, before the other one says a word.
+    for (let tries = 0; tries < 3; tries += 1) expect(await service.app.get(EndOrphanedRuns).reconcile()).toBe(0);
+    await live(60);
+
+    for (const reply of held) reply.finish();
+    for (const answer of await Promise.all(running)) {
+      expect(answer).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
+    }
+  });
+
+  it('has those ended that do not speak again, once there was time to', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half']);
+    service.models.next(held.script);
+    const running = talk.run('Hi');
+    await held.asked;
+    await live(25);
+    await silenceEverybody(service);
+    await disown(service, talk, 5);
+    await silenceEverybody(service);
+
+    await live(15);
+    expect(await talk.storedRun()).toMatchObject({ status: 'running' });
+    await live(15);
+    expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'internal' } });
+    held.finish();
+    await running;
+  });
+
+  it('judges nobody by a look that goes on after it: who looks has to have been heard of itself', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half'], [' and half']);
+    service.models.next(held.script);
+    const running = talk.run('Hi');
+    await held.asked;
+    await silenceEverybody(service);
+    expect(await replica.app.get(EndOrphanedRuns).sweep(20)).toBe(0);
+    await live(5);
+    held.finish();
+    expect(await running).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
+  });
+});
+
+describe('a process', () => {
+  /** The database refuses the ends that processes store of their own runs, and takes those of a reconciler. */
+  async function refuseOwnEnds(): Promise<() => Promise<unknown>> {
+    const { database } = service;
+    await database.query(
+      `create or replace function refuse_end() returns trigger language plpgsql as
+       $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
+    );
+    await database.query(
+      `create trigger refuse_end before update on runs for each row
+       when (new.status <> 'running' and new.error ->> 'message' is distinct from 'The service stopped while this run was under way.')
+       execute function refuse_end()`,
+    );
+    return () => database.query('drop trigger refuse_end on runs');
+  }
+
+  it('never takes a run that it knows, however old its own heartbeat is', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half'], [' and half']);
+    service.models.next(held.script);
+    const running = talk.run('Hi');
+    await held.asked;
+    await clock.advance(UNKNOWN_RUN_MS);
+    await silenceEverybody(service);
+    expect(await service.app.get(EndOrphanedRuns).sweep(0)).toBe(0);
+    held.finish();
+    expect(await running).toMatchObject({ status: 200 });
+  });
+
+  it('keeps a reply that waits to be stored until it is: nobody ends the run meanwhile, and its heartbeats name it', async () => {
+    const talk = await Talk.start(service);
+    service.models.next(says('A whole reply'));
+    const accept = await refuseOwnEnds();
+    let told: number | undefined;
+    void talk.run('Hi').then(({ status }) => (told = status));
+    await until(async () => {
+      await clock.advance(STORE_PAUSE_MS);
+      return told !== undefined;
+    }, 'the caller is told');
+    expect(told).toBe(500);
+    const run = await talk.storedRun();
+    const beat = jest.spyOn(service.app.get(RunRepository), 'beat');
+
+    await silenceEverybody(service);
+    for (const { app } of [service, replica]) expect(await app.get(EndOrphanedRuns).reconcile()).toBe(0);
+    await live(60);
+
+    expect(beat).toHaveBeenLastCalledWith(ownerOf(service), expect.arrayContaining([run?.id]));
+    beat.mockRestore();
+    expect(await talk.storedRun()).toMatchObject({ status: 'running' });
+    await accept();
+    await until(async () => {
+      await clock.advance(STORE_AGAIN_MS);
+      return (await talk.storedRun())?.status === 'failed';
+    }, 'the end is stored');
+    expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
+    expect(service.app.get(RunOwner).unsettled.size).toBe(0);
   });
 });
 
@@ -131,8 +256,8 @@ describe('a process that has lost a run', () => {
     for await (const event of talk.stream('Hi')) {
       events.push(event);
       if (textOf(events) !== 'Half an answer' || event.event.type !== 'TEXT_MESSAGE_CONTENT') continue;
-      await disown(talk);
-      await service.app.get(EndOrphanedRuns).sweep(20);
+      await disown(service, talk);
+      await endOrphans(replica);
       await clock.advance(HEARTBEAT_MS);
     }
     await (await held.asked).disconnected;

@@ -1,18 +1,10 @@
 import { EventSchema } from '@ag-ui/core/schemas';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { message, startService, type StreamedEvent, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { message, useService, type StreamedEvent } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 describe.each(PROVIDER_WIRES)('a streamed run on $provider', ({ provider, model }) => {
   it('streams AG-UI events, numbered from 1, with the stored message as the result', async () => {

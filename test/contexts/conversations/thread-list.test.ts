@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { message, startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { message, useService } from '../../support/harness.js';
 import { says } from '../../support/scripted-models.js';
 
 interface Page {
@@ -7,15 +7,7 @@ interface Page {
   nextCursor: string | null;
 }
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 async function page(key: string, query = ''): Promise<Page> {
   const answer = await service.http<Page>('GET', `/v1/threads${query}`, { key });

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
-import { startService, type TestService } from '../../support/harness.js';
+import { useService } from '../../support/harness.js';
 import { says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 function create(key: string, body: unknown) {
   return service.http('POST', '/v1/threads', { key, body });

@@ -1,6 +1,6 @@
 import { EventSchema } from '@ag-ui/core/schemas';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type StreamedEvent, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { useService, type StreamedEvent } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, says } from '../../support/scripted-models.js';
@@ -12,15 +12,7 @@ const REFUSED_ROUNDS = 3;
 const SAME_CALLS = 5;
 
 const clock = new ManualClock();
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ clock, extensions: scriptedTurns });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ clock, extensions: scriptedTurns });
 
 const weather = tool('weather', ({ city }) => output(`rain in ${String(city)}`));
 

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
 import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ extensions: scriptedTurns });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ extensions: scriptedTurns });
 
 function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { message, startService, type TestService } from '../../support/harness.js';
+import { describe, expect, it } from '@jest/globals';
+import { message, useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService();
 
 describe.each(PROVIDER_WIRES)('a waiting run on $provider', ({ provider, model }) => {
   it("answers with the model's reply and stores the conversation", async () => {

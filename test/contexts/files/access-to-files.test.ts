@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FileDirectory } from '../../../src/files/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { filePart, PNG, upload, type UploadedAnswer } from '../../support/files.js';
-import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { useService, type TestOrganization } from '../../support/harness.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 
 const HOUR_MS = 3_600_000;
 const PUBLIC_URL = 'https://agents.example';
 
-let service: TestService;
-let clock: ShiftedClock;
+const clock = new ShiftedClock();
+const service = useService({ clock, environment: { PUBLIC_URL } });
 let owner: TestOrganization;
 
-beforeAll(async () => {
-  clock = new ShiftedClock();
-  service = await startService({ clock, environment: { PUBLIC_URL } });
-});
 beforeEach(async () => {
   owner = await service.organization();
 });
-afterAll(() => service.close());
 
 async function uploaded(...parts: Parameters<typeof filePart>): Promise<UploadedAnswer> {
   return (await upload(service, owner.key, filePart(...parts))).body;

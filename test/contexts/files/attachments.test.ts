@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { AttachmentFetcher, type FetchedAttachment } from '../../../src/files/index.js';
+import { AttachmentFetcher, AttachmentMemory, type FetchedAttachment } from '../../../src/files/index.js';
 import { Canary } from '../../support/canary.js';
 import { filePart, PDF, PNG, upload } from '../../support/files.js';
 import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
@@ -29,7 +29,10 @@ afterAll(async () => {
 
 function fetched(url: string, contentType = 'text/plain', organizationId = owner.id): Promise<FetchedAttachment> {
   const fetcher = service.app.get(AttachmentFetcher, { strict: false });
-  return fetcher.fetch({ url, contentType, name: 'attachment' }, organizationId);
+  const memory = service.app.get(AttachmentMemory, { strict: false }).reserve();
+  return fetcher.fetch({ url, contentType, name: 'attachment' }, organizationId, memory).finally(() => {
+    memory.release();
+  });
 }
 
 async function uploadedUrl(...parts: Parameters<typeof filePart>): Promise<string> {

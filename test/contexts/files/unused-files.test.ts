@@ -1,24 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { FileDirectory, FileHolders } from '../../../src/files/index.js';
 import { RemoveUnusedFiles } from '../../../src/files/jobs/remove-unused-files.job.js';
 import { Settings } from '../../../src/platform/config/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { filePart, upload, type UploadedAnswer } from '../../support/files.js';
-import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { type TestOrganization, useService } from '../../support/harness.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 
 const DAY_MS = 86_400_000;
 
-let service: TestService;
-let clock: ShiftedClock;
+const clock = new ShiftedClock();
+const service = useService({ clock });
 let owner: TestOrganization;
 const held = new Set<string>();
 
-beforeAll(async () => {
-  clock = new ShiftedClock();
-  service = await startService({ clock });
+beforeAll(() => {
   service.app.get(FileHolders, { strict: false }).register({
     holds: (ids) => Promise.resolve(ids.filter((id) => held.has(id))),
   });
@@ -26,7 +24,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   owner = await service.organization();
 });
-afterAll(() => service.close());
 
 async function uploaded(): Promise<UploadedAnswer> {
   return (await upload(service, owner.key, filePart('x'))).body;

@@ -3,23 +3,19 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { request as openRequest } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Settings } from '../../../src/platform/config/index.js';
 import { filePart, multipart, type Part, PDF, PNG, upload, type UploadedAnswer } from '../../support/files.js';
-import { startService, type TestOrganization, type TestService, until } from '../../support/harness.js';
+import { useService, type TestOrganization, until } from '../../support/harness.js';
 
 const LIMIT = 52_428_800;
 
-let service: TestService;
+const service = useService();
 let owner: TestOrganization;
 
-beforeAll(async () => {
-  service = await startService();
-});
 beforeEach(async () => {
   owner = await service.organization();
 });
-afterAll(() => service.close());
 
 const post = <Body = UploadedAnswer>(...parts: readonly Part[]): ReturnType<typeof upload<Body>> =>
   upload<Body>(service, owner.key, ...parts);

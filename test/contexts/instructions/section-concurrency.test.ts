@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestService } from '../../support/harness.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
 import { about, namesOf, Sections } from './support.js';
 
-let service: TestService;
+const service = useService();
 let agent: Sections;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.close());
 
 beforeEach(async () => {
   agent = await Sections.start(service);

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestService } from '../../support/harness.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
 import { statementsOf } from '../../support/statements.js';
 import { about, Sections } from './support.js';
 
-let service: TestService;
+const service = useService();
 let agent: Sections;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.close());
 
 beforeEach(async () => {
   agent = await Sections.start(service);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
-import { startService, type TestService } from '../../support/harness.js';
+import { useService } from '../../support/harness.js';
 import { about, type ErrorBody, outcome, type SectionBody, Sections, type Sender } from './support.js';
 
 const MESSAGE = expect.any(String);
@@ -8,16 +8,10 @@ const AGENT_NOT_FOUND = [404, { statusCode: 404, error: 'agent_not_found', messa
 const SECTION_NOT_FOUND = [404, { statusCode: 404, error: 'section_not_found', message: MESSAGE }];
 const NAME_TAKEN = [409, { statusCode: 409, error: 'section_name_taken', message: MESSAGE }];
 
-let service: TestService;
+const service = useService();
 let agent: Sections;
 let tone: SectionBody;
 let limits: SectionBody;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.close());
 
 beforeEach(async () => {
   agent = await Sections.start(service);

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestService } from '../../support/harness.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
 import { about, Sections } from './support.js';
 
 interface Change {
@@ -12,14 +12,8 @@ interface VersionsBody {
   readonly versions: readonly { readonly version: number; readonly changes: readonly Change[] }[];
 }
 
-let service: TestService;
+const service = useService();
 let agent: Sections;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.close());
 
 beforeEach(async () => {
   agent = await Sections.start(service);

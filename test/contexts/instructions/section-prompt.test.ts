@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { message, startService, type TestService } from '../../support/harness.js';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { message, useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 import { about, Sections } from './support.js';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.close());
+const service = useService();
 
 beforeEach(() => {
-  service.models.reset();
   service.models.always(says('Hello'));
 });
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useService, type TestOrganization } from '../../support/harness.js';
 
 const TEXT = expect.any(String);
 const GATEWAY = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 'canary-1' };
@@ -11,16 +11,8 @@ const FORBIDDEN = {
   message: TEXT,
 };
 
-let service: TestService;
+const service = useService();
 let organization: TestOrganization;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.close();
-});
 
 beforeEach(async () => {
   organization = await service.organization('--plan', 'enterprise');

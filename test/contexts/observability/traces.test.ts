@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { type OfferedTool, ToolSource } from '../../../src/conversations/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
-import { type Answer, message, startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { type Answer, message, useService, type TestOrganization, until } from '../../support/harness.js';
 import { breaksOffAfter, calls, refuses, says } from '../../support/scripted-models.js';
 
 @Injectable()
@@ -39,15 +39,7 @@ interface Detail {
   readonly steps: readonly object[];
 }
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ extensions: { imports: [WeatherModule], toolSources: [WeatherTools] } });
-});
-afterAll(() => service.close());
-beforeEach(() => {
-  service.models.reset();
-});
+const service = useService({ extensions: { imports: [WeatherModule], toolSources: [WeatherTools] } });
 
 interface Place extends TestOrganization {
   readonly agentId: string;
@@ -315,7 +307,7 @@ describe('one trace', () => {
     const at = await place();
     await traced(at);
     expect((await service.http('DELETE', `/v1/agents/${at.agentId}`, { key: at.key })).status).toBe(200);
-    expect(await service.database.query('select id from traces where agent_id = $1', [at.agentId])).toEqual([]);
+    await until(async () => (await service.database.query('select 1 from traces where agent_id = $1', [at.agentId])).length === 0, 'they go');
   });
 });
 

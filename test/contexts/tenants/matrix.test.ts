@@ -3,11 +3,11 @@ import { type AccessDeclaration, resourcesOf } from '../../../src/access/http/ac
 import { newId } from '../../../src/platform/ids/index.js';
 import { RateLimiter } from '../../../src/platform/limits/index.js';
 import type { TestService } from '../../support/harness.js';
-import { DocumentedSchemas, type OpenApi } from '../api/documented-schemas.js';
+import { DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 import { type LimitedKeys, limitedKeys, type Refused, refusedCredentials } from './credentials.js';
 import { type RegisteredRoute, RouteRecorder } from './registered-routes.js';
 import { comparable, idsIn, send, Visitor, type WireAnswer } from './requests.js';
-import { ROUTE_TABLE, routeCase, type RouteRequest } from './route-table.js';
+import { ROUTE_TABLE, type RouteCase, routeCase, type RouteRequest, routesWith } from './route-table.js';
 import { storedRows } from './stored-rows.js';
 import { createWorld, ID_NAMES, type Ids, type SkippingClock, startTenants, type World } from './world.js';
 
@@ -50,6 +50,12 @@ function registered(name: string): RegisteredRoute {
 
 /** The declaration of a route; undefined where it is public. */
 const declarationOf = (name: string): AccessDeclaration | undefined => registered(name).declaration;
+
+/** What the table has to say of the route's access. */
+function accessOf(declaration: AccessDeclaration | undefined): RouteCase['access'] {
+  if (!declaration) return 'public';
+  return declaration.level === 'organization' || resourcesOf(declaration).length > 0 ? undefined : 'filtered';
+}
 
 /** Asks, and keeps one refusal of each status for the comparison with the document. */
 async function ask(route: string, request: RouteRequest, key: string | undefined): Promise<WireAnswer> {
@@ -118,6 +124,11 @@ describe('the table of routes', () => {
     expect(recorder.routes.map(({ name }) => name).sort()).toEqual([...routes].sort());
   });
 
+  it('says of each route what the route declares: which are public, and which the guard cannot keep to an allowlist', () => {
+    const inTable = recorder.routes.map(({ name }) => [name, routeCase(name).access]);
+    expect(inTable).toEqual(recorder.routes.map(({ name, declaration }) => [name, accessOf(declaration)]));
+  });
+
   it('says what to add for a route that it does not know', () => {
     expect(() => routeCase('GET /v1/unicorns')).toThrow(
       /'GET \/v1\/unicorns'.*each id that stands in its path, query or body/,
@@ -160,47 +171,6 @@ describe.each(routes)('%s', (name) => {
     expect(await storedRows(service.database)).toEqual(before);
   });
 
-  it('judges in the promised order: body unreadable, capability, level, resource, allowlist, schema', async () => {
-    const declaration = declarationOf(name);
-    if (!declaration) return;
-    const before = await storedRows(service.database);
-    const { scope, level } = declaration;
-    const names = resourcesOf(declaration).length > 0;
-    for (const make of requests) {
-      const present = withInvalidBody(name, make(mine));
-      const absent = withInvalidBody(name, make({ ...mine, ...absentIds() }));
-      if (scope !== 'none') {
-        const { [scope]: key } = limited.excludingAndLacking;
-        if (present.body !== undefined) {
-          expectError(await ask(name, { ...present, unreadable: '{' }, key), 400, 'FST_ERR_VALIDATION');
-        }
-        expectError(await ask(name, absent, key), 403, 'forbidden_by_key_role');
-        expectError(await ask(name, make(mine), limited.lacking[scope]), 403, 'forbidden_by_key_role');
-      }
-      if (level === 'organization') {
-        expectError(await ask(name, absent, limited.excluding), 403, 'forbidden_org_endpoint_for_scoped_key');
-      } else if (names) {
-        expect((await ask(name, absent, limited.excluding)).status).toBe(404);
-        expectError(await ask(name, present, limited.excluding), 403, 'forbidden_by_agent_allowlist');
-      }
-      if (present.body !== undefined) {
-        expectError(await ask(name, present, mine.key), 400, 'FST_ERR_VALIDATION');
-      }
-    }
-    expect(await storedRows(service.database)).toEqual(before);
-  });
-
-  it('shows a key with an allowlist nothing of the other agents', async () => {
-    const declaration = declarationOf(name);
-    if (!declaration || declaration.level === 'organization' || resourcesOf(declaration).length > 0) return;
-    for (const make of requests) {
-      const request = make(mine);
-      const answer = await ask(name, request, limited.excluding);
-      expect([200, 403]).toContain(answer.status);
-      expectNothingOf({ ...mine, otherAgentId: newId(), cursor: newId() }, request, answer.text);
-    }
-  });
-
   it('answers ids of another organization exactly as ids that nobody has, and touches nothing of it', async () => {
     await warmCachesOf(victim);
     for (const make of requests) {
@@ -234,6 +204,48 @@ describe.each(routes)('%s', (name) => {
       }
     }
     await expectVictimUntouched();
+  });
+});
+
+describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name) => {
+  it('judges in the promised order: body unreadable, capability, level, resource, allowlist, schema', async () => {
+    const declaration = declarationOf(name) ?? { scope: 'none' };
+    const before = await storedRows(service.database);
+    const { scope, level } = declaration;
+    const names = resourcesOf(declaration).length > 0;
+    for (const make of routeCase(name).requests) {
+      const present = withInvalidBody(name, make(mine));
+      const absent = withInvalidBody(name, make({ ...mine, ...absentIds() }));
+      if (scope !== 'none') {
+        const { [scope]: key } = limited.excludingAndLacking;
+        if (present.body !== undefined) {
+          expectError(await ask(name, { ...present, unreadable: '{' }, key), 400, 'FST_ERR_VALIDATION');
+        }
+        expectError(await ask(name, absent, key), 403, 'forbidden_by_key_role');
+        expectError(await ask(name, make(mine), limited.lacking[scope]), 403, 'forbidden_by_key_role');
+      }
+      if (level === 'organization') {
+        expectError(await ask(name, absent, limited.excluding), 403, 'forbidden_org_endpoint_for_scoped_key');
+      } else if (names) {
+        expect((await ask(name, absent, limited.excluding)).status).toBe(404);
+        expectError(await ask(name, present, limited.excluding), 403, 'forbidden_by_agent_allowlist');
+      }
+      if (present.body !== undefined) {
+        expectError(await ask(name, present, mine.key), 400, 'FST_ERR_VALIDATION');
+      }
+    }
+    expect(await storedRows(service.database)).toEqual(before);
+  });
+});
+
+describe.each(routesWith('filtered'))('%s', (name) => {
+  it('shows a key with an allowlist nothing of the other agents', async () => {
+    for (const make of routeCase(name).requests) {
+      const request = make(mine);
+      const answer = await ask(name, request, limited.excluding);
+      expect([200, 403]).toContain(answer.status);
+      expectNothingOf({ ...mine, otherAgentId: newId(), cursor: newId() }, request, answer.text);
+    }
   });
 });
 
@@ -277,7 +289,7 @@ describe('every refusal', () => {
       .map(({ route, answer: { status, headers, text } }) => ({
         route,
         text,
-        complaint: schemas.wrongAnswer(route, status, headers.get('content-type'), text),
+        complaint: schemas.wrongAnswer(route, status, headers, text),
       }));
     expect(wrong.filter(({ complaint }) => complaint !== undefined)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import type { TestService } from '../../support/harness.js';
+import type { RunningService, TestService } from '../../support/harness.js';
 import type { RouteRequest } from './route-table.js';
 import type { SkippingClock } from './world.js';
 
@@ -39,13 +39,31 @@ export class Visitor {
 
 /** Sends the request of a route and reads the answer to its end, a stream's too. */
 export async function send(
-  service: TestService,
+  service: RunningService,
   route: string,
   request: RouteRequest,
   key?: string,
 ): Promise<WireAnswer> {
+  const response = await open(service, route, request, key);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+/** The same, of a stream no more than comes first: that of a run under way may never end. */
+export async function sendAndLeave(
+  service: TestService,
+  route: string,
+  request: RouteRequest,
+  key: string,
+): Promise<WireAnswer> {
+  const response = await open(service, route, request, key);
+  const { status, headers } = response;
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  return { status, text: isStream ? await beginningOf(response) : await response.text(), headers };
+}
+
+function open(service: RunningService, route: string, request: RouteRequest, key?: string): Promise<Response> {
   const [method = '', pattern = ''] = route.split(' ');
-  const response = await fetch(`${service.baseUrl}${pathOf(pattern, request)}`, {
+  return fetch(`${service.baseUrl}${pathOf(pattern, request)}`, {
     method,
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -54,7 +72,13 @@ export async function send(
     },
     ...bodyOf(request),
   });
-  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return new TextDecoder().decode(first?.value);
 }
 
 export function pathOf(pattern: string, { params = {}, query }: RouteRequest): string {
@@ -62,7 +86,7 @@ export function pathOf(pattern: string, { params = {}, query }: RouteRequest): s
   return query === undefined ? path : `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-function bodyOf({ body, form, unreadable }: RouteRequest): { body?: string | FormData } {
+function bodyOf({ body, form, unreadable }: RouteRequest): { body?: string | Buffer<ArrayBuffer> | FormData } {
   if (unreadable !== undefined) return { body: unreadable };
   if (body !== undefined) return { body: JSON.stringify(body) };
   if (form === undefined) return {};

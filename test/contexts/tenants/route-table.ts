@@ -9,7 +9,7 @@ export interface RouteRequest {
   /** Sent as `multipart/form-data` in place of `body`; a `File` is a file. */
   readonly form?: Readonly<Record<string, string | File>>;
   /** Sent in place of the body, as it is, as `application/json`. */
-  readonly unreadable?: string;
+  readonly unreadable?: string | Buffer<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -25,6 +25,11 @@ export interface RouteCase {
   readonly status: number;
   /** A valid request leaves the world without something that other routes need. */
   readonly spoils?: true;
+  /**
+   * Where no guard stands before what is stored: `public` asks for no credential, `filtered` names no resource, so
+   * that the route itself keeps to the agents of a key's allowlist.
+   */
+  readonly access?: 'public' | 'filtered';
   /** Fields that the route does not know are ignored. */
   readonly openBody?: true;
 }
@@ -58,11 +63,11 @@ const runInput = (threadId: string): Readonly<Record<string, unknown>> => ({
 
 /** Every route of the service. One that is not here fails the build, and so does one that is only here. */
 export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
-  'GET /health/live': { requests: [nothing], status: 200 },
-  'GET /health/ready': { requests: [nothing], status: 200 },
-  'GET /v1/openapi.json': { requests: [nothing], status: 200 },
-  'GET /docs': { requests: [nothing], status: 200 },
-  'GET /docs/assets/:name': { requests: [() => ({ params: { name: 'page.css' } })], status: 200 },
+  'GET /health/live': { requests: [nothing], status: 200, access: 'public' },
+  'GET /health/ready': { requests: [nothing], status: 200, access: 'public' },
+  'GET /v1/openapi.json': { requests: [nothing], status: 200, access: 'public' },
+  'GET /docs': { requests: [nothing], status: 200, access: 'public' },
+  'GET /docs/assets/:name': { requests: [() => ({ params: { name: 'page.css' } })], status: 200, access: 'public' },
 
   'GET /v1/api-keys': { requests: [nothing], status: 200 },
   'POST /v1/api-keys': {
@@ -87,10 +92,15 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   },
   'DELETE /v1/ai-gateway': { requests: [nothing], status: 200, spoils: true },
 
-  'GET /v1/assistants': { requests: [nothing, () => ({ query: { name: 'canary' } })], status: 200 },
+  'GET /v1/assistants': {
+    requests: [nothing, () => ({ query: { name: 'canary' } })],
+    status: 200,
+    access: 'filtered',
+  },
   'GET /v1/agents': {
     requests: [({ agentId, otherAgentId }) => ({ query: { ids: `${otherAgentId},${agentId}` } })],
     status: 200,
+    access: 'filtered',
   },
   'POST /v1/agents': {
     requests: [
@@ -177,6 +187,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
       ({ cursor }) => ({ query: { cursor, limit: '1' } }),
     ],
     status: 200,
+    access: 'filtered',
   },
   'POST /v1/threads': {
     requests: [({ agentId }) => ({ body: { assistant_id: agentId, metadata: { note: 'x' } } })],
@@ -223,7 +234,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     requests: [({ agentId }) => ({ body: { assistant_id: agentId, messages: [message] } })],
     status: 200,
   },
-  'GET /v1/models': { requests: [nothing], status: 200 },
+  'GET /v1/models': { requests: [nothing], status: 200, access: 'filtered' },
   'GET /v1/models/:model': { requests: [({ agentId }) => ({ params: { model: agentId } })], status: 200 },
   'POST /v1/agents/:agentId/ag-ui': {
     requests: [({ agentId, threadId }) => ({ params: { agentId }, body: runInput(threadId) })],
@@ -260,8 +271,20 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
       }),
     ],
     status: 200,
+    access: 'public',
   },
 };
+
+/** Bytes that a JSON body of the route may have: more where conversations and instructions come in. */
+export function bodyLimitOf(name: string): number {
+  const takesLarge = /\/(sections|runs|ag-ui)\b|\/v1\/chat\//.test(name);
+  return (takesLarge ? 10 : 4) * 1024 * 1024;
+}
+
+/** The routes with this access; those of the table that are not said to have one stand behind the guard. */
+export function routesWith(access: RouteCase['access']): string[] {
+  return Object.entries(ROUTE_TABLE).flatMap(([name, route]) => (route.access === access ? [name] : []));
+}
 
 /** @throws Error that says what to do about a route that the table does not know */
 export function routeCase(name: string): RouteCase {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import {
   type Answer,
+  type RunningService,
   type ServiceOptions,
   startService,
   type TestOrganization,
@@ -56,6 +57,10 @@ export class SkippingClock extends SystemClock {
     return new Date(super.now().getTime() + this.skipped);
   }
 
+  override monotonic(): number {
+    return super.monotonic() + this.skipped;
+  }
+
   skip(ms: number): void {
     this.skipped += ms;
   }
@@ -81,7 +86,7 @@ const echo: ModelScript = (exchange, wire) => {
 };
 
 /** Everything that a route can be asked for, made through the interface. */
-export async function createWorld(service: TestService): Promise<World> {
+export async function createWorld(service: RunningService): Promise<World> {
   const organization = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search');
   const canary = `canary-${randomBytes(8).toString('hex')}`;
   const { key } = organization;
@@ -147,7 +152,7 @@ export function questionOf(canary: string): Readonly<Record<string, unknown>> {
 }
 
 async function uploadFile(
-  service: TestService,
+  service: RunningService,
   key: string,
   name: string,
   content: string,

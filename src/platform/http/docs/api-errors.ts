@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiResponse } from '@nestjs/swagger';
+import { ApiExtension, ApiResponse } from '@nestjs/swagger';
 import { statusClass } from '../wire-error.js';
 
 const REFERENCE = '#/components/schemas/';
@@ -57,33 +57,63 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   504: 'A service that this depends on did not answer in time.',
 };
 
-/** Documents answers with the general error body. 401 and 429 (unless the route is public), 413 and
- * 415 (where there is a body) and 500 are documented anyway. */
+const RETRY_AFTER = {
+  description: 'Seconds to wait before the request is worth repeating, at most 3600.',
+  schema: { type: 'integer', minimum: 1, maximum: 3600 },
+};
+
+/** Marks the causes of a status in the raw OpenAPI document; taken out again when the document is finished. */
+const CAUSES_EXTENSION = 'x-causes-';
+
+type ErrorSchema = keyof typeof ERROR_SCHEMAS;
+
+/**
+ * Documents answers with the general error body. 400 (where the request carries anything), 401, 429 and 503
+ * (unless the route is public), 413 and 415 (where there is a body) and 500 are documented anyway.
+ */
 export function ApiErrors(...statuses: readonly number[]): MethodDecorator & ClassDecorator {
-  return applyDecorators(...statuses.map((status) => errorResponse(status, 'Error', undefined)));
+  return applyDecorators(...statuses.map((status) => ApiResponse({ status, ...errorAnswer(status, 'Error') })));
 }
 
-/** Documents an answer whose body is `{error: <one of the causes>, message}` alone. */
+/**
+ * Documents an answer whose body is `{error: <one of the causes>, message}` alone; where the operation has the
+ * status with the general body too, either is possible.
+ */
 export function ApiCauses(status: number, ...causes: readonly string[]): MethodDecorator & ClassDecorator {
-  return errorResponse(status, 'CauseError', `\`error\` is one of: ${causes.join(', ')}.`);
+  return ApiExtension(`${CAUSES_EXTENSION}${status}`, causes);
 }
 
-function errorResponse(
-  status: number,
-  schema: keyof typeof ERROR_SCHEMAS,
-  note: string | undefined,
-): MethodDecorator & ClassDecorator {
-  return ApiResponse({
-    status,
-    description: [DESCRIPTIONS[status] ?? statusClass(status), note].filter(Boolean).join(' '),
-    content: { 'application/json': { schema: { $ref: `${REFERENCE}${schema}` } } },
-  });
-}
-
-/** The same as an object of the document, for answers that every operation has. */
-export function errorAnswer(status: number, schema: keyof typeof ERROR_SCHEMAS): object {
+/** An error as an object of the document. */
+export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, ...ErrorSchema[]]): ErrorAnswer {
+  const references = schemas.map((schema) => ({ $ref: `${REFERENCE}${schema}` }));
+  const [only, ...others] = references;
   return {
     description: DESCRIPTIONS[status] ?? statusClass(status),
-    content: { 'application/json': { schema: { $ref: `${REFERENCE}${schema}` } } },
+    ...(status === 429 && { headers: { 'Retry-After': { ...RETRY_AFTER, required: true } } }),
+    ...(status === 503 && { headers: { 'Retry-After': RETRY_AFTER } }),
+    content: { 'application/json': { schema: others.length === 0 && only ? only : { anyOf: references } } },
   };
+}
+
+interface ErrorAnswer {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, object>>;
+  readonly content: { readonly 'application/json': { readonly schema: object } };
+}
+
+/** Takes the marks of `ApiCauses` out of an operation. Of all its answers, those that have causes. */
+export function takeCauses(operation: { readonly responses: object }): Record<string, ErrorAnswer> {
+  const answers: Record<string, ErrorAnswer> = {};
+  for (const [key, causes] of Object.entries(operation)) {
+    if (!key.startsWith(CAUSES_EXTENSION)) continue;
+    Reflect.deleteProperty(operation, key);
+    const status = key.slice(CAUSES_EXTENSION.length);
+    const isGeneralToo = status in operation.responses;
+    const answer = isGeneralToo
+      ? errorAnswer(Number(status), 'Error', 'CauseError')
+      : errorAnswer(Number(status), 'CauseError');
+    const note = `${isGeneralToo ? 'Without `statusCode`, `error`' : '`error`'} is one of: ${(causes as string[]).join(', ')}.`;
+    answers[status] = { ...answer, description: `${answer.description} ${note}` };
+  }
+  return answers;
 }

@@ -2,7 +2,8 @@ import { type INestApplication, Injectable } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { Settings } from '../../config/index.js';
 import { PUBLIC_OPERATION } from '../public-route.js';
-import { ERROR_SCHEMAS, errorAnswer } from './api-errors.js';
+import { documentHeaders } from './answer-headers.js';
+import { ERROR_SCHEMAS, errorAnswer, takeCauses } from './api-errors.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
 const BEARER = 'bearer';
@@ -49,7 +50,8 @@ export class OpenApiDocument {
       .setDescription(
         'Hosts conversational AI agents. Requests carry `Authorization: Bearer <API key>`; ' +
           '`x-scope` names the capability that an operation needs. Of the keys that one client address sends, 60 may ' +
-          'fail within a minute; further ones that fail are answered 429 with `Retry-After`, good ones as ever.',
+          'fail within a minute; until that minute is over, only keys that were in use within the last hour are ' +
+          'accepted from there, and all others are answered 429 with `Retry-After`.',
       )
       .setVersion('1.0.0')
       .addServer(this.settings.publicUrl ?? '/')
@@ -68,11 +70,18 @@ function finish(operation: Operation): void {
   const isPublic = operation[PUBLIC_OPERATION] === true;
   Reflect.deleteProperty(operation, PUBLIC_OPERATION);
   if (isPublic) operation.security = [];
-  operation.responses = {
-    // What is answered before the route has its say: a failed credential, then a body that cannot be read.
-    ...(!isPublic && { 401: errorAnswer(401, 'Error'), 429: errorAnswer(429, 'Error') }),
-    ...(operation.requestBody && { 413: errorAnswer(413, 'Error'), 415: errorAnswer(415, 'Error') }),
+  const hasBody = operation.requestBody !== undefined;
+  const carriesAnything = hasBody || (operation.parameters ?? []).length > 0;
+  const responses = {
+    // What is answered before the route has its say: a failed credential or a database that is away, then a body
+    // that cannot be read.
+    ...(!isPublic && { 401: errorAnswer(401, 'Error'), 429: errorAnswer(429, 'Error'), 503: errorAnswer(503, 'Error') }),
+    ...(carriesAnything && { 400: errorAnswer(400, 'Error') }),
+    ...(hasBody && { 413: errorAnswer(413, 'Error'), 415: errorAnswer(415, 'Error') }),
     ...operation.responses,
     500: errorAnswer(500, 'InternalError'),
-  } as Operation['responses'];
+  };
+  operation.responses = responses;
+  operation.responses = { ...responses, ...takeCauses(operation) };
+  documentHeaders(operation);
 }

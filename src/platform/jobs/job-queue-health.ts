@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { HealthCheck, NotReady } from '../http/index.js';
 import { JobQueue } from './job-queue.js';
 
-/** Redis answers. Without it the service still does its work, but its jobs wait. */
+/** The queue's own connection to Redis answers. Without it the service still does its work, but its jobs wait. */
 @Injectable()
-export class RedisHealth extends HealthCheck {
-  readonly name = 'redis';
+export class JobQueueHealth extends HealthCheck {
+  readonly name = 'jobs';
 
   constructor(private readonly queue: JobQueue) {
     super();

@@ -6,6 +6,7 @@ interface MediaType {
 }
 
 interface Answer {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
@@ -31,6 +32,17 @@ export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/** Response headers that the interface promises; no answer has one that is not documented for it. */
+const INTERFACE_HEADERS = [
+  'x-request-id',
+  'x-thread-id',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'retry-after',
+  'etag',
+];
+
 const DOCUMENT = 'https://document.test/openapi.json';
 
 /**
@@ -42,7 +54,7 @@ export class DocumentedSchemas {
   private readonly compiled = new Map<string, ValidateFunction>();
 
   constructor(readonly document: OpenApi) {
-    this.ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true });
+    this.ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true, validateSchema: false });
     formats.default(this.ajv);
     this.ajv.addSchema({ ...(closed(document) as object), $id: DOCUMENT });
   }
@@ -53,15 +65,25 @@ export class DocumentedSchemas {
     return this.document.paths[documentPath(path)]?.[method.toLowerCase()];
   }
 
-  /** What is wrong with an answer; undefined when it is as documented. */
-  wrongAnswer(route: string, status: number, contentType: string | null, text: string): string | undefined {
+  /** What is wrong with an answer; undefined when it is as documented. The text of a stream is not looked at. */
+  wrongAnswer(route: string, status: number, headers: Headers, text: string): string | undefined {
     const answer = this.operation(route)?.responses[String(status)];
     if (!answer) return `the status ${status} is not documented`;
+    return wrongHeaders(answer, headers) ?? this.wrongBody(route, status, answer, headers.get('content-type'), text);
+  }
+
+  private wrongBody(
+    route: string,
+    status: number,
+    answer: Answer,
+    contentType: string | null,
+    text: string,
+  ): string | undefined {
     if (answer.content === undefined) return text === '' ? undefined : 'a body is not documented';
     const type = contentType?.split(';')[0] ?? 'none';
     const documented = [type, '*/*'].find((name) => name in (answer.content ?? {}));
     if (documented === undefined) return `the content type ${type} is not documented`;
-    if (type !== 'application/json') return undefined;
+    if (type !== 'application/json' || documented === '*/*') return undefined;
     return this.complaint(
       [...pathOf(route), 'responses', String(status), 'content', documented, 'schema'],
       JSON.parse(text),
@@ -89,6 +111,15 @@ export class DocumentedSchemas {
   }
 }
 
+function wrongHeaders({ headers: documented = {} }: Answer, headers: Headers): string | undefined {
+  const names = new Map(Object.entries(documented).map(([name, header]) => [name.toLowerCase(), header]));
+  for (const [name, { required = false }] of names) {
+    if (required && !headers.has(name)) return `the header ${name} is missing`;
+  }
+  const extra = INTERFACE_HEADERS.find((name) => headers.has(name) && !names.has(name));
+  return extra === undefined ? undefined : `the header ${extra} is not documented`;
+}
+
 export function documentPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
@@ -102,11 +133,11 @@ function escaped(token: string): string {
   return encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** The document with every object that names its fields closed to others; errors may say more (`names`). */
-function closed(node: unknown, name = ''): unknown {
+/** The document with every object that names its fields closed to others. */
+function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map((item) => closed(item));
   if (typeof node !== 'object' || node === null) return node;
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value, key)]));
-  const isOpen = 'additionalProperties' in copy || name === 'Error' || name === 'CauseError';
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
+  const isOpen = 'additionalProperties' in copy;
   return copy['type'] === 'object' && 'properties' in copy && !isOpen ? { ...copy, additionalProperties: false } : copy;
 }

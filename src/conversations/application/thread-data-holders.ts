@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+
+/** A context with rows that belong to threads, perhaps many to one. */
+export interface ThreadDataHolder {
+  /**
+   * Removes some of what threads that are gone have left, in one short statement.
+   * @returns how many rows; fewer than `limit` once there are no more
+   */
+  removeSome(threadIds: readonly string[], limit: number): Promise<number>;
+}
+
+/** The holders of all contexts; each registers itself in `onModuleInit`. */
+@Injectable()
+export class ThreadDataHolders {
+  private readonly registered: ThreadDataHolder[] = [];
+
+  get all(): readonly ThreadDataHolder[] {
+    return this.registered;
+  }
+
+  register(holder: ThreadDataHolder): void {
+    this.registered.push(holder);
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { readAgUiInput } from './ag-ui.input.js';
+
+/** As many values as a body may have. */
+const MANY = 200_000;
+/** Several times what the slowest of these takes on one core; an issue for every wrong element takes longer than this. */
+const MOST_CPU_MS = 200;
+
+const base = { threadId: 't', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hi' }] };
+
+const lists: Readonly<Record<string, readonly unknown[]>> = {
+  objects: Array.from({ length: MANY }, () => ({})),
+  lists: Array.from({ length: MANY }, () => []),
+  numbers: Array.from({ length: MANY }, () => 1),
+};
+const named = Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`name${index}`, 1]));
+
+const shapes = Object.entries(lists).flatMap(([of, list]): [string, object][] => [
+  [`messages of ${of}`, { messages: list }],
+  [`tools of ${of}`, { tools: list }],
+  [`context of ${of}`, { context: list }],
+  [`resume of ${of}`, { resume: list }],
+  [`state of ${of}`, { state: list }],
+  [`forwardedProps of ${of}`, { forwardedProps: list }],
+  [`parts of ${of}`, { messages: [{ id: 'm', role: 'user', content: list }] }],
+  [`calls of ${of}`, { messages: [{ id: 'm', role: 'assistant', toolCalls: list }] }],
+  [`1,000 messages with parts of ${of}`, { messages: Array.from({ length: 1_000 }, () => ({ id: 'm', role: 'user', content: list.slice(0, 200) })) }],
+]);
+
+function cpuOf(body: unknown): number {
+  const before = process.cpuUsage();
+  try {
+    readAgUiInput(body);
+  } catch {
+    // Refused or taken, it has to be quick.
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+describe('a run input of as many values as a body may have', () => {
+  it.each([
+    ...shapes,
+    ['unknown fields', named],
+    ['a message of unknown fields', { messages: [{ ...base.messages[0], ...named }] }],
+    ['a part of unknown fields', { messages: [{ id: 'm', role: 'user', content: [{ type: 'text', text: 'Hi', ...named }] }] }],
+    ['a user context of so many entries', { forwardedProps: { userContext: named } }],
+  ])('is read at once: %s', (_what, changes) => {
+    expect(cpuOf({ ...base, ...changes })).toBeLessThan(MOST_CPU_MS);
+  });
+});

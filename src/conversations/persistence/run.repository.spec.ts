@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Database } from '../../platform/database/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { type NewRun, RunRepository } from './run.repository.js';
+
+const OUTDATED = { channel: 'api', is_first: false, answers: false, revision: null, started: false, open: false, current: false };
+const STARTED = { ...OUTDATED, revision: 8, started: true, open: true, current: true };
+
+const run: NewRun = {
+  id: newId(),
+  threadId: newId(),
+  ownerId: newId(),
+  messageId: newId(),
+  userMessage: { id: newId(), text: 'Hi' },
+  userContext: null,
+  createdAt: new Date(),
+  model: { provider: 'anthropic', model: 'any', useOwnApiKey: false },
+};
+
+/** A repository whose database answers these, one after the other, and the last of them from then on. */
+function answering(...answers: readonly object[]): { start: () => ReturnType<RunRepository['start']>; asked: () => number } {
+  let asked = 0;
+  const query = (): Promise<object[]> => Promise.resolve([answers[Math.min(asked++, answers.length - 1)] ?? {}]);
+  const runs = new RunRepository({ query } as Partial<Database> as Database);
+  return { start: () => runs.start(newId(), run), asked: () => asked };
+}
+
+describe('the start of a run', () => {
+  it('is one statement', async () => {
+    const { start, asked } = answering(STARTED);
+    expect(await start()).toMatchObject({ started: true, revision: 7 });
+    expect(asked()).toBe(1);
+  });
+
+  it('is made again where another run has started or ended on the thread since the statement looked', async () => {
+    const { start, asked } = answering(OUTDATED, OUTDATED, STARTED);
+    expect(await start()).toMatchObject({ started: true });
+    expect(asked()).toBe(3);
+  });
+
+  it('finds the thread busy where that happens again and again', async () => {
+    const { start, asked } = answering(OUTDATED);
+    expect(await start()).toEqual({ started: false, because: 'thread_busy' });
+    expect(asked()).toBe(5);
+  });
+});

@@ -1,0 +1,32 @@
+import { InvalidSetting } from '../config/index.js';
+
+const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
+
+/** Why the first connection to the server failed, as the one line that the operator reads. It holds no password. */
+export function connectFailure(error: unknown, url: string): InvalidSetting {
+  return new InvalidSetting(`DATABASE_URL: ${explain(firstOf(error), URL.parse(url)?.host ?? '')}`, { cause: error });
+}
+
+function explain({ code, message }: { readonly code: string; readonly message: string }, host: string): string {
+  if (NO_SUCH_HOST.has(code)) return `${host} cannot be resolved to an address`;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `nothing listens at ${host}`;
+    case '28P01':
+    case '28000':
+      return `the server does not let this user in: ${message}`;
+    case '3D000':
+      return `${message}; make it first`;
+    default:
+      return `the database cannot be used: ${message}`;
+  }
+}
+
+/** A name with several addresses fails with one error for each, and no message of its own. */
+function firstOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (typeof error !== 'object' || error === null) return { code: '', message: String(error) };
+  const { errors, code, message } = error as { errors?: readonly unknown[]; code?: unknown; message?: unknown };
+  if (errors?.[0] !== undefined) return firstOf(errors[0]);
+  const [line = ''] = String(message).split('\n');
+  return { code: String(code), message: line };
+}

@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { inBatches } from './in-batches.js';
+
+const KIB = 1024;
+const batches = (...sizes: number[]): number[][] => [...inBatches(sizes, (size) => size * KIB)].map((batch) => [...batch]);
+
+it('keeps the order and fills each batch as far as it goes', () => {
+  expect(batches(200, 200, 200, 100, 50, 500)).toEqual([[200, 200], [200, 100, 50], [500]]);
+});
+
+it('gives an item that is larger than a batch one of its own', () => {
+  expect(batches(1, 2_000, 3_000, 1)).toEqual([[1], [2_000], [3_000], [1]]);
+});
+
+it('has no batch of nothing', () => {
+  expect(batches()).toEqual([]);
+  expect(batches(0, 0)).toEqual([[0, 0]]);
+});

@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { CuttableProxy } from '../../../test/support/cuttable-proxy.js';
+import { until } from '../../../test/support/job-site.js';
+import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+import { readSettings } from '../config/index.js';
+import { migrate, pendingMigrations } from './migrate.js';
+import { openDatabase, type OpenDatabase, type ServerLimits } from './open-database.js';
+import { migration, type NamedMigration } from './schema.js';
+import { clusterOnly } from '../../../test/support/modes.js';
+
+const LIMITS: ServerLimits = { statementTimeoutMs: 300, migrationSilenceMs: 500 };
+const SLOW = 'select pg_sleep(0.9)';
+const HOLD = 'select pg_advisory_lock(7216943001)';
+const LET_GO = 'select pg_advisory_unlock(7216943001)';
+
+const table = migration('01_table', ['create table made (id int)']);
+const slow = migration('02_slow', [SLOW]);
+
+// The embedded database has one process, and no limits to its statements.
+
+clusterOnly('migrating a database server', () => {
+  let empty: TestDatabase;
+  /** Somebody else on the same database. */
+  let other: Client;
+  const opened: OpenDatabase[] = [];
+
+  beforeEach(async () => {
+    empty = await openTestDatabase([]);
+    other = new Client({ connectionString: empty.url });
+    await other.connect();
+  });
+  afterEach(async () => {
+    for (const open of opened.splice(0)) await open.close();
+    await other.end();
+    await empty.close();
+  });
+
+  async function open(migrations: readonly NamedMigration[], url = empty.url): Promise<OpenDatabase> {
+    const environment = { DATABASE_URL: url, SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') };
+    const settings = readSettings(environment, { role: 'all', demo: false });
+    const made = await openDatabase(settings, [{ entities: [], migrations }], LIMITS);
+    opened.push(made);
+    return made;
+  }
+
+  /** Resolves once a connection of the database runs the statement. */
+  async function running(statement: string): Promise<number> {
+    let pid: number | undefined;
+    await until(async () => {
+      const { rows } = await other.query<{ pid: number }>(
+        `select pid from pg_stat_activity where datname = current_database() and state = 'active' and query = $1`,
+        [statement],
+      );
+      pid = rows[0]?.pid;
+      return pid !== undefined;
+    });
+    return pid ?? 0;
+  }
+
+  async function made(): Promise<boolean> {
+    const { rows } = await other.query<{ made: boolean }>(`select to_regclass('made') is not null as made`);
+    return rows[0]?.made === true;
+  }
+
+  it('takes as long as it takes, whatever limit the service or its role has', async () => {
+    await other.query(`do $$ begin execute format('alter database %I set statement_timeout = 200', current_database()); end $$`);
+    const database = await open([table, slow]);
+    await expect(database.database.query(SLOW)).rejects.toThrow('cannot reach its database');
+    expect(await migrate(database)).toEqual(['01_table', '02_slow']);
+    expect(await pendingMigrations(database)).toEqual([]);
+  });
+
+  it('waits for another process for as long as that takes, and says so', async () => {
+    await other.query(HOLD);
+    const database = await open([table]);
+    const told: string[] = [];
+    const migrating = migrate(database, () => told.push('waits'));
+    await until(() => told.length > 0);
+    await other.query(SLOW);
+    expect(await made()).toBe(false);
+    await other.query(LET_GO);
+    expect(await migrating).toEqual(['01_table']);
+    expect(told).toEqual(['waits']);
+    expect(await migrate(database, () => told.push('waits'))).toEqual([]);
+    expect(told).toEqual(['waits']);
+  });
+
+  it('happens once when processes start at once on an empty database', async () => {
+    const ran = await Promise.all([open([table, slow]), open([table, slow]), open([table, slow])].map(async (each) => migrate(await each)));
+    expect(ran.sort((left, right) => left.length - right.length)).toEqual([[], [], ['01_table', '02_slow']]);
+  });
+
+  it('leaves nothing behind when it fails, the lock included', async () => {
+    const broken = await open([table, migration('02_broken', ['select 1/0'])]);
+    await expect(migrate(broken)).rejects.toThrow('division by zero');
+    expect(await made()).toBe(false);
+    expect(await migrate(await open([table]))).toEqual(['01_table']);
+  });
+
+  it('does not go on without its lock when the connection that holds it breaks', async () => {
+    const database = await open([table, slow, migration('03_after', ['create table after_it (id int)'])]);
+    const migrating = migrate(database);
+    migrating.catch(() => undefined);
+    await other.query('select pg_terminate_backend($1)', [await running(SLOW)]);
+    await expect(migrating).rejects.toThrow(/terminat/i);
+    expect(await made()).toBe(false);
+    expect(await pendingMigrations(database)).toHaveLength(3);
+    expect(await migrate(await open([table]))).toEqual(['01_table']);
+  });
+
+  it('ends when the server says nothing any more, and not before', async () => {
+    const url = new URL(empty.url ?? '');
+    const proxy = await CuttableProxy.start({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    try {
+      // Longer than a server may be silent: one that greets new connections is there.
+      const lengthy = migration('02_lengthy', ['select pg_sleep(2)']);
+      const patient = await open([table, lengthy], url.href);
+      expect(await migrate(patient)).toHaveLength(2);
+
+      await other.query(HOLD);
+      const database = await open([table, lengthy, migration('03_more', [SLOW])], url.href);
+      const migrating = migrate(database, () => proxy.stall('everything'));
+      await expect(migrating).rejects.toThrow(/terminat/i);
+    } finally {
+      proxy.cut();
+      await Promise.all(opened.splice(0).map((each) => each.close()));
+      await proxy.close();
+    }
+  });
+});
+
+describe('migrating', () => {
+  let database: TestDatabase;
+  afterAll(() => database.close());
+
+  it('runs what is pending, once', async () => {
+    database = await openTestDatabase([{ entities: [], migrations: [table] }]);
+    expect(await pendingMigrations(database)).toEqual([]);
+    expect(await migrate(database)).toEqual([]);
+    await database.database.query('insert into made (id) values (1)');
+  });
+});

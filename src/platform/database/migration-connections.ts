@@ -1,0 +1,88 @@
+import type { Options } from '@mikro-orm/core';
+import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
+import type { Pool, PoolClient } from 'pg';
+import { PreparingClient } from './preparing-client.js';
+import { type Patience, SilenceWatch } from './silence-watch.js';
+
+export type MigrationSettings = Pick<Options, 'extensions' | 'forceUtcTimezone' | 'discovery' | 'logger' | 'migrations'>;
+
+/** Any constant: processes that start at once agree on it to migrate one after the other. */
+const MIGRATION_LOCK = 7_216_943_001;
+/** Long enough for a server that a large index keeps busy to greet a new connection. */
+const SILENCE_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/** Whoever set up the role or the database may have limited statements there, for the service and not for this. */
+const NO_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+
+/**
+ * Migrates on connections of its own, which have none of the service's limits: building an index takes its time, and
+ * so does waiting for another process that builds it. A server that says nothing any more ends it all the same.
+ */
+export class MigrationConnections {
+  constructor(
+    private readonly settings: MigrationSettings,
+    private readonly url: string,
+    private readonly silenceMs = SILENCE_MS,
+  ) {}
+
+  /**
+   * The lock and all migrations are one transaction on one connection: what breaks the connection releases the lock
+   * and takes back the migrations, so that none goes on without it.
+   */
+  async run(onWait: () => void): Promise<string[]> {
+    const { orm, close } = await this.open();
+    try {
+      const connection = orm.em.getConnection();
+      return await connection.transactional(async (transaction) => {
+        const rowsOf = <Row>(sql: string): Promise<Row[]> => connection.execute<Row[]>(sql, [], 'all', transaction);
+        for (const limit of NO_LIMITS) await rowsOf(`set local ${limit} = 0`);
+        const [attempt] = await rowsOf<{ taken: boolean }>(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`);
+        if (attempt?.taken !== true) {
+          onWait();
+          await rowsOf(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+        }
+        return (await orm.migrator.up({ transaction })).map(({ name }) => name);
+      });
+    } finally {
+      await close();
+    }
+  }
+
+  private async open(): Promise<{ orm: MikroORM; close: () => Promise<void> }> {
+    const held = new Set<PoolClient>();
+    let watch: SilenceWatch | undefined;
+    const orm = await MikroORM.init(
+      defineConfig({
+        ...this.settings,
+        clientUrl: this.url,
+        // One for the transaction, one on which the migrator looks for its table before it.
+        pool: { min: 0, max: 2 },
+        driverOptions: {
+          connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+          keepAlive: true,
+          keepAliveInitialDelayMillis: SILENCE_MS,
+          Client: PreparingClient,
+          onPoolCreated: (pool: Pool) => {
+            pool.on('acquire', (client) => held.add(client));
+            pool.on('release', (_error, client) => held.delete(client));
+            watch = new SilenceWatch(pool, this.url, this.patience());
+          },
+        },
+      }),
+    );
+    return {
+      orm,
+      close: async () => {
+        watch?.stop();
+        // A transaction never gives back a connection that was lost under it, and closing would wait for that.
+        for (const client of held) client.release(true);
+        await orm.close();
+      },
+    };
+  }
+
+  private patience(): Patience {
+    return { suspiciousMs: this.silenceMs, answerMs: this.silenceMs, askAgainMs: this.silenceMs };
+  }
+}

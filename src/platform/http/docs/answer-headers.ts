@@ -1,0 +1,46 @@
+import { ApiExtension } from '@nestjs/swagger';
+
+/** A response header of an operation. */
+export interface AnswerHeader {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: object;
+  /** On the successful answers alone; else refusals carry it too, from those of the guard on. */
+  readonly onSuccessOnly?: true;
+}
+
+/** Marks the headers in the raw OpenAPI document; taken out again when the document is finished. */
+const HEADER_EXTENSION = 'x-answer-header-';
+/** Answered before anything is known about what the request is for. */
+const BEFORE_THE_GUARD = new Set(['401', '413', '415']);
+
+const REQUEST_ID = {
+  description: 'Names the request in the service log: the one it was sent with, else a new one.',
+  required: true,
+  schema: { type: 'string', minLength: 1, maxLength: 128 },
+};
+
+interface Answer {
+  headers?: Record<string, object>;
+}
+
+/** Documents a header: on every success, and on refusals where the request came far enough. */
+export function ApiAnswerHeader({ name, ...header }: AnswerHeader): MethodDecorator {
+  return ApiExtension(`${HEADER_EXTENSION}${name}`, header);
+}
+
+/** Puts the headers of `ApiAnswerHeader`, and those that every answer has, into the answers of an operation. */
+export function documentHeaders(operation: { readonly responses: object }): void {
+  const marks = Object.entries(operation).filter(([key]) => key.startsWith(HEADER_EXTENSION));
+  for (const [key] of marks) Reflect.deleteProperty(operation, key);
+  for (const [status, answer] of Object.entries(operation.responses as Record<string, Answer>)) {
+    const isSuccess = status.startsWith('2');
+    const headers: Record<string, object> = { 'x-request-id': REQUEST_ID };
+    for (const [key, value] of marks) {
+      const { onSuccessOnly = false, ...header } = value as Omit<AnswerHeader, 'name'>;
+      if (BEFORE_THE_GUARD.has(status) || (onSuccessOnly && !isSuccess)) continue;
+      headers[key.slice(HEADER_EXTENSION.length)] = { ...header, ...(isSuccess && { required: true }) };
+    }
+    answer.headers = { ...headers, ...answer.headers };
+  }
+}

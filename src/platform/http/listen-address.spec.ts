@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { InvalidSetting } from '../config/index.js';
+import { checkListenAddress, listenFailure } from './listen-address.js';
+
+describe('where the service listens', () => {
+  it.each([
+    ['EADDRINUSE', 'listen', /^PORT: 80 is in use on 192\.0\.2\.1/],
+    ['EACCES', 'listen', /^PORT: this process may not listen on 80/],
+    ['EADDRNOTAVAIL', 'listen', /^HOST: 192\.0\.2\.1 is not an address of this machine$/],
+    ['EAI_AGAIN', 'getaddrinfo', /^HOST: 192\.0\.2\.1 cannot be resolved to an address$/],
+  ])('is told by its setting when that is wrong (%s)', (code, syscall, line) => {
+    const failure = listenFailure(Object.assign(new Error('no'), { code, syscall }), { host: '192.0.2.1', port: 80 });
+    expect(failure).toBeInstanceOf(InvalidSetting);
+    expect((failure as Error).message).toMatch(line);
+  });
+
+  it('leaves an error as it is that no setting mends', () => {
+    const error = Object.assign(new Error('too many open files'), { code: 'EMFILE', syscall: 'listen' });
+    expect(listenFailure(error, { host: '127.0.0.1', port: 80 })).toBe(error);
+  });
+
+  it('is free again once it was looked at', async () => {
+    await checkListenAddress({ host: '127.0.0.1', port: 0 });
+  });
+});

@@ -1,0 +1,28 @@
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { FileStore } from '../../../src/platform/files/index.js';
+import { startService, type TestService } from '../../support/harness.js';
+
+const CLUSTER = process.env['TEST_MODE'] === 'cluster';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(() => service.close());
+
+it('tells each part of the service apart', async () => {
+  const { status, body } = await service.http('GET', '/health/ready');
+  const parts = { database: 'ok', files: 'ok', ...(CLUSTER && { redis: 'ok', jobs: 'ok' }) };
+  expect([status, body]).toEqual([200, { status: 'ok', checks: parts }]);
+});
+
+it('names the part that does not work', async () => {
+  jest.spyOn(service.app.get(FileStore), 'check').mockRejectedValue(new Error('canary'));
+  const { status, body } = await service.http('GET', '/health/ready');
+  expect(status).toBe(503);
+  expect(body).toMatchObject({ status: 'unavailable', checks: { database: 'ok', files: 'cannot be stored' } });
+});

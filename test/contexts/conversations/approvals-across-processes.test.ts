@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import type { Client } from 'pg';
+import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
+import { ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
+import { type Answer, startService, type TestService, until } from '../../support/harness.js';
+import { anthropicWire } from '../../support/provider-wire.js';
+import { calls, says } from '../../support/scripted-models.js';
+import { during, scriptedTurns } from '../../support/scripted-turns.js';
+import { type RunResult, Talk } from '../../support/talk.js';
+import { connectToTestDatabase } from '../../support/test-database.js';
+import { clusterOnly } from '../../support/modes.js';
+
+/** The embedded database has one connection, so nothing happens between two others there. */
+
+const GATE = 4_711;
+
+clusterOnly('a message that comes to one process while another stores that calls wait for approval', () => {
+  let service: TestService;
+  let replica: TestService;
+  let gate: Client;
+
+  beforeAll(async () => {
+    service = await startService({ extensions: scriptedTurns });
+    replica = await service.replica();
+    gate = await connectToTestDatabase(service.database);
+  });
+  afterAll(async () => {
+    await gate.end();
+    await replica.close();
+    await service.close();
+  });
+  beforeEach(() => {
+    service.models.reset();
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await gate.query('drop trigger if exists hold_end on runs');
+  });
+
+  /** Ends of the kind are carried out and not committed until the returned function is called. */
+  async function holdEnds(): Promise<() => Promise<unknown>> {
+    await gate.query(
+      `create or replace function hold_end() returns trigger language plpgsql as
+       $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$`,
+    );
+    await gate.query(
+      `create trigger hold_end after update on runs for each row
+       when (new.status = 'requires_action') execute function hold_end()`,
+    );
+    await gate.query(`select pg_advisory_lock(${GATE})`);
+    return () => gate.query(`select pg_advisory_unlock(${GATE})`);
+  }
+
+  async function waiting(how: string): Promise<boolean> {
+    const { rowCount } = await gate.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and ${how}`,
+    );
+    return rowCount === 1;
+  }
+
+  /** A message on the second process that has begun to be stored before the end on the first is committed. */
+  async function messageAtTheEnd(talk: Talk): Promise<{ asked: Answer<RunResult>; next: Answer<RunResult> }> {
+    service.models.next(calls('pay', { sum: 5 }));
+    const release = await holdEnds();
+    const asking = talk.run('Pay');
+    await until(() => waiting(`wait_event = 'advisory'`), 'the end is carried out');
+    service.models.next(says('Fine.'));
+    const next = talk.on(replica).run('Never mind');
+    // Of a longer text the server shows the beginning alone.
+    await until(() => waiting(`wait_event <> 'advisory' and query like '%current_thread as%'`), 'the start waits for it');
+    await release();
+    return { asked: await asking, next: await next };
+  }
+
+  it.each([
+    ['was stored with its calls before', (): void => undefined],
+    ['is stored with the end alone', (): void => void jest.spyOn(service.app.get(RunRepository), 'checkpoint').mockResolvedValueOnce(true)],
+  ])('declines them where the message %s: no call waits for ever, and the model is told', async (_how, prepare) => {
+    prepare();
+    const talk = await Talk.start(service, ASKS_ALWAYS);
+    const pay = new NotingTool('pay');
+    during(talk.threadId, { tools: [pay.offered] });
+
+    const { asked, next } = await messageAtTheEnd(talk);
+
+    expect(asked).toMatchObject({ status: 200, body: { run: { status: 'requires_action' } } });
+    expect(next).toMatchObject({ status: 200, body: { message: { content: 'Fine.' } } });
+    const [, question, ...rest] = await talk.messages();
+    expect(question?.toolCalls).toMatchObject([{ id: 'call_pay', status: 'denied' }]);
+    expect(rest.map(({ content }) => content)).toEqual(['Never mind', 'Fine.']);
+    expect(anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {})).toMatchObject([
+      { isError: true, output: expect.stringContaining('next message') },
+    ]);
+    const [row] = await service.database.query(
+      `select answers_run_id as answered, (select awaiting_run_id from threads where threads.id = thread_id) as awaiting
+       from runs where id = $1`,
+      [next.body.run.id],
+    );
+    expect(row).toEqual({ answered: asked.body.run.id, awaiting: null });
+    expect(pay.inputs).toEqual([]);
+  });
+});

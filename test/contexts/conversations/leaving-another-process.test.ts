@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { HEARTBEAT_MS } from '../../../src/conversations/engine/tunables.js';
+import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
+import { message, startService, type TestService, until } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { HeldReply } from '../../support/scripted-models.js';
+import { statementsOf } from '../../support/statements.js';
+import { Talk } from '../../support/talk.js';
+
+const clock = new ManualClock();
+const unhandled: unknown[] = [];
+const note = (reason: unknown): void => void unhandled.push(reason);
+let service: TestService;
+let replica: TestService;
+
+beforeAll(async () => {
+  process.on('unhandledRejection', note);
+  service = await startService({ clock });
+  replica = await service.replica();
+});
+afterAll(async () => {
+  await replica.close();
+  await service.close();
+  process.off('unhandledRejection', note);
+});
+beforeEach(() => {
+  service.models.reset();
+  unhandled.length = 0;
+});
+
+const NAMED = { 'idempotency-key': 'one' };
+
+/** What both processes are asked: to run, under a name that makes the second request a repeat of the first. */
+interface Request {
+  readonly path: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function waitingRun({ path }: Talk): Request {
+  return { path: `${path}/runs`, body: message('Hi'), headers: NAMED };
+}
+
+function chatCompletion({ agentId }: Talk): Request {
+  const messages = [{ role: 'user', content: 'Hi' }];
+  return { path: '/v1/chat/completions', body: { assistant_id: agentId, messages }, headers: NAMED };
+}
+
+/** Asks the other process, which waits for the run from then on, and leaves it. */
+async function leaveWhileWaiting({ key }: Talk, { path, ...options }: Request): Promise<void> {
+  const before = clock.sleeping();
+  const left = new AbortController();
+  const asking = replica.http('POST', path, { key, signal: left.signal, ...options });
+  asking.catch(() => undefined);
+  await until(() => clock.sleeping() > before, 'the other process waits');
+  left.abort();
+  await expect(asking).rejects.toThrow();
+}
+
+/** How often a run is read within some seconds, which is what waiting for one costs. */
+async function reads(): Promise<number> {
+  const statements = await statementsOf(service.database, async () => {
+    for (let passed = 0; passed < 4_000; passed += 500) {
+      await clock.advance(500);
+      await service.database.query('select 1');
+    }
+  });
+  return statements.filter((sql) => /\bfrom runs where organization_id\b/.test(sql)).length;
+}
+
+describe('who leaves while another process carries the run', () => {
+  it.each([
+    ['a repeat of a waiting run', waitingRun],
+    ['a repeat of a chat completion', chatCompletion],
+  ])('by %s costs the database nothing from then on, and the run goes on', async (_what, requestOf) => {
+    const talk = await Talk.start(service);
+    const { path, ...options } = requestOf(talk);
+    const held = new HeldReply(['Half'], [' and half']);
+    service.models.next(held.script);
+    const running = service.http('POST', path, { key: talk.key, ...options });
+    await held.asked;
+
+    await leaveWhileWaiting(talk, { path, ...options });
+    await until(async () => (await reads()) === 0, 'nobody waits for the run any more');
+
+    held.finish();
+    expect(await running).toMatchObject({ status: 200, text: expect.stringContaining('Half and half') });
+    expect(unhandled).toEqual([]);
+  });
+
+  it('by cancelling it costs the database nothing from then on, and the run is cancelled', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half'], [' and half']);
+    service.models.next(held.script);
+    const running = talk.run('Hi');
+    const exchange = await held.asked;
+    const run = await talk.storedRun();
+
+    // The process that carries the run is told at its next heartbeat, which does not come before the test says so.
+    const beat = jest.spyOn(service.app.get(RunRepository), 'beat').mockRejectedValue(new Error('not yet'));
+    await leaveWhileWaiting(talk, { path: `${talk.path}/runs/${run?.id ?? ''}/cancel` });
+    await until(async () => (await reads()) === 0, 'nobody waits for the run any more');
+    expect(await talk.storedRun()).toMatchObject({ status: 'running' });
+    beat.mockRestore();
+    await clock.advance(HEARTBEAT_MS);
+
+    await exchange.disconnected;
+    held.finish();
+    expect(await running).toMatchObject({ status: 200, body: { run: { status: 'cancelled' } } });
+    expect(unhandled).toEqual([]);
+  });
+});

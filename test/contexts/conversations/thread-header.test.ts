@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/platform/ids/index.js';
+import { Draining } from '../../../src/platform/lifecycle/index.js';
+import { RateLimiter } from '../../../src/platform/limits/index.js';
+import { type Answer, message, useService, type TestService } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { breaksOffAfter, HeldReply, refuses, says } from '../../support/scripted-models.js';
+import { Talk } from '../../support/talk.js';
+
+/** Shorter than a provider may be silent. */
+const TIMEOUT = { timeoutMinutes: 1 };
+const TIMEOUT_MS = 60_000;
+
+const clock = new ManualClock();
+const service = useService({ clock, environment: { GEMINI_API_KEY: '' } });
+
+interface Sent {
+  readonly key?: string;
+  readonly on?: TestService;
+  readonly threadId?: string;
+  /** In place of a good one. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Route {
+  readonly name: string;
+  /** Answers once the run is over, rather than with a stream that tells how it went. */
+  readonly waits: boolean;
+  /** The body is what names the thread, or the client's word for it: it is looked up after the guard. */
+  readonly afterTheGuard?: true;
+  readonly path: (talk: Talk, threadId: string) => string;
+  readonly body: (talk: Talk, threadId: string, text?: string) => object;
+  /** Refused by its schema, or as it does not fit the thread. */
+  readonly wrong: (talk: Talk, threadId: string) => object;
+}
+
+const completion = ({ agentId }: Talk, threadId: string, content: unknown = 'Hi'): object => ({
+  assistant_id: agentId,
+  thread_id: threadId,
+  messages: [{ role: 'user', content }],
+});
+
+const input = (threadId: string, content = 'Hi', more: object = {}): object => ({
+  threadId,
+  runId: newId(),
+  messages: [{ id: newId(), role: 'user', content }],
+  ...more,
+});
+
+const ROUTES: readonly Route[] = [
+  {
+    name: 'runs',
+    waits: true,
+    path: (_talk, threadId) => `/v1/threads/${threadId}/runs`,
+    body: (_talk, _threadId, text = 'Hi') => message(text),
+    wrong: () => ({ message: 1 }),
+  },
+  {
+    name: 'runs/stream',
+    waits: false,
+    path: (_talk, threadId) => `/v1/threads/${threadId}/runs/stream`,
+    body: (_talk, _threadId, text = 'Hi') => message(text),
+    wrong: () => ({ message: 1 }),
+  },
+  {
+    name: 'chat completions',
+    waits: true,
+    path: () => '/v1/chat/completions',
+    body: completion,
+    wrong: (talk, threadId) => completion(talk, threadId, 1),
+  },
+  {
+    name: 'streamed chat completions',
+    waits: false,
+    path: () => '/v1/chat/completions',
+    body: (talk, threadId, text) => ({ ...completion(talk, threadId, text), stream: true }),
+    wrong: (talk, threadId) => ({ ...completion(talk, threadId, 1), stream: true }),
+  },
+  {
+    name: 'ag-ui',
+    waits: false,
+    afterTheGuard: true,
+    path: (talk) => `/v1/agents/${talk.agentId}/ag-ui`,
+    body: (_talk, threadId, text) => input(threadId, text),
+    wrong: (_talk, threadId) =>
+      input(threadId, 'Hi', { resume: [{ interruptId: newId(), status: 'resolved', payload: { approved: true } }] }),
+  },
+];
+
+function send(route: Route, talk: Talk, { key, on = service, threadId = talk.threadId, body, headers = {} }: Sent = {}): Promise<Answer> {
+  return on.http('POST', route.path(talk, threadId), {
+    key: key ?? talk.key,
+    body: body ?? route.body(talk, threadId),
+    headers,
+  });
+}
+
+function expectNamed(answer: Answer, status: number, threadId: string | null): void {
+  expect({ status: answer.status, thread: answer.headers.get('x-thread-id') }).toEqual({ status, thread: threadId });
+}
+
+async function useUpTheBudget(talk: Talk): Promise<void> {
+  const bucket = `chat:${talk.organization.id}:${talk.agentId}`;
+  for (let hits = 0; hits < 600; hits += 1) {
+    await service.app.get(RateLimiter).hit({ bucket, limit: 600, windowSeconds: 60 });
+  }
+}
+
+describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', (route) => {
+  it('on success, on a repeat under the same Idempotency-Key, and on 422 for another request under it', async () => {
+    const talk = await Talk.start(service);
+    service.models.next(says('Hello'));
+    const headers = { 'idempotency-key': newId() };
+    const body = route.body(talk, talk.threadId);
+    expectNamed(await send(route, talk, { headers, body }), 200, talk.threadId);
+    expectNamed(await send(route, talk, { headers, body }), 200, talk.threadId);
+    const another = route.body(talk, talk.threadId, 'Something else');
+    expectNamed(await send(route, talk, { headers, body: another }), 422, talk.threadId);
+  });
+
+  it('on a body that is refused, 400', async () => {
+    const talk = await Talk.start(service);
+    expectNamed(await send(route, talk, { body: route.wrong(talk, talk.threadId) }), 400, talk.threadId);
+  });
+
+  it('on 409 thread_busy', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Just']);
+    service.models.next(held.script);
+    const first = talk.run('First');
+    await held.asked;
+    const busy = await send(route, talk);
+    held.finish();
+    await first;
+    expectNamed(busy, 409, talk.threadId);
+    expect(busy.body).toMatchObject({ code: 'thread_busy' });
+  });
+
+  it('on 422 of an agent that cannot run', async () => {
+    const talk = await Talk.start(service, { provider: { type: 'gemini' } });
+    expectNamed(await send(route, talk), 422, talk.threadId);
+  });
+
+  it('on 503 while the service stops', async () => {
+    const talk = await Talk.start(service);
+    const stopping = await service.replica();
+    stopping.app.get(Draining).begin();
+    expectNamed(await send(route, talk, { on: stopping }), 503, talk.threadId);
+    await stopping.close();
+  });
+
+  it('on what a provider does to the run: 502, 503 and 504 of those who wait, else a stream', async () => {
+    const talk = await Talk.start(service, TIMEOUT);
+    service.models.next(breaksOffAfter('Hel'));
+    expectNamed(await send(route, talk), route.waits ? 502 : 200, talk.threadId);
+    service.models.next(refuses(429, { 'retry-after': '3600' }));
+    expectNamed(await send(route, talk), route.waits ? 503 : 200, talk.threadId);
+    const held = new HeldReply(['Just']);
+    service.models.next(held.script);
+    const slow = send(route, talk);
+    await held.asked;
+    await clock.advance(TIMEOUT_MS);
+    expectNamed(await slow, route.waits ? 504 : 200, talk.threadId);
+    held.finish();
+  });
+
+  it('on 429, where the route knows the thread by then', async () => {
+    const talk = await Talk.start(service);
+    await useUpTheBudget(talk);
+    expectNamed(await send(route, talk), 429, route.afterTheGuard ? null : talk.threadId);
+  });
+
+  it('on no answer about a thread that is another agent’s, another organization’s or nobody’s', async () => {
+    if (route.afterTheGuard) return;
+    const talk = await Talk.start(service);
+    const elsewhere = await Talk.start(service);
+    for (const threadId of [elsewhere.threadId, newId()]) {
+      expectNamed(await send(route, talk, { threadId }), 404, null);
+    }
+  });
+});
+
+describe('a client’s own name for a thread', () => {
+  it('is answered with the thread’s id, refusals included', async () => {
+    const talk = await Talk.start(service);
+    const path = `/v1/agents/${talk.agentId}/ag-ui`;
+    const ask = (): Promise<Answer> => service.http('POST', path, { key: talk.key, body: input('my own name') });
+    service.models.next(says('Hello'));
+    const first = await ask();
+    const threadId = first.headers.get('x-thread-id');
+    expect(threadId).toMatch(/^[0-9a-f-]{36}$/);
+    const held = new HeldReply(['Just']);
+    service.models.next(held.script);
+    const second = ask();
+    await held.asked;
+    expectNamed(await ask(), 409, threadId);
+    held.finish();
+    expectNamed(await second, 200, threadId);
+  });
+});

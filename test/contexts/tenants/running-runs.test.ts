@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { CAPABILITIES } from '../../../src/access/index.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { message, type StreamedEvent, type TestService, until } from '../../support/harness.js';
+import { HeldReply } from '../../support/scripted-models.js';
+import { endOf, textOf } from '../../support/talk.js';
+import { comparable, idsIn, sendAndLeave, Visitor } from './requests.js';
+import { ROUTE_TABLE, type RouteRequest } from './route-table.js';
+import { createWorld, type SkippingClock, startTenants, type World } from './world.js';
+
+const REJOIN = 'GET /v1/threads/:threadId/runs/:runId/stream';
+const CANARY = 'what the victim is being told';
+
+let service: TestService;
+let replica: TestService;
+let clock: SkippingClock;
+let visitor: Visitor;
+let mine: World;
+let victim: World;
+
+beforeAll(async () => {
+  ({ service, clock } = await startTenants());
+  replica = await service.replica();
+  visitor = new Visitor(service, clock);
+  mine = await createWorld(service);
+  victim = await createWorld(service);
+}, 60_000);
+afterAll(async () => {
+  await replica.close();
+  await service.close();
+});
+beforeEach(() => {
+  service.models.upstream.requests.length = 0;
+});
+
+/** A world whose ids are their own names, to see where a request carries which. */
+function placeholders(runId: string): World {
+  return new Proxy({} as World, { get: (_world, name) => (name === 'runId' ? runId : String(name)) });
+}
+
+/** Every request of every route that names a run. */
+const requests = Object.entries(ROUTE_TABLE).flatMap(([route, { requests: all }]) =>
+  all
+    .filter((make) => JSON.stringify(make(placeholders('a'))) !== JSON.stringify(make(placeholders('b'))))
+    .map((make) => ({ route, how: Object.keys(make(placeholders('a'))).join(' and '), make })),
+);
+
+/** A run that stands still in the middle of its reply. */
+interface RunningRun {
+  readonly threadId: string;
+  readonly runId: string;
+  /** Lets it go on; resolves with all that its owner has read. */
+  readonly finish: () => Promise<StreamedEvent[]>;
+}
+
+async function startRun(on: TestService, { key, agentId }: World): Promise<RunningRun> {
+  const threadId = await service.thread(key, agentId);
+  const held = new HeldReply([CANARY], [' and the rest']);
+  service.models.next(held.script);
+  const events: StreamedEvent[] = [];
+  const read = async (): Promise<StreamedEvent[]> => {
+    const path = `/v1/threads/${threadId}/runs/stream`;
+    for await (const event of on.stream(path, { key, body: message('Tell me') })) events.push(event);
+    return events;
+  };
+  const reading = read();
+  await held.asked;
+  await until(() => textOf(events) === CANARY, 'the owner reads the reply');
+  const finish = (): Promise<StreamedEvent[]> => {
+    held.finish();
+    return reading;
+  };
+  return { threadId, runId: String(events[0]?.event['runId']), finish };
+}
+
+async function expectUntouched({ runId, finish }: RunningRun): Promise<void> {
+  const stored = await service.database.query('select status, cancel_requested_at from runs where id = $1', [runId]);
+  expect(stored).toEqual([{ status: 'running', cancel_requested_at: null }]);
+  const events = await finish();
+  expect(textOf(events)).toBe(`${CANARY} and the rest`);
+  expect(endOf(events)).toMatchObject({ type: 'RUN_FINISHED', result: { run: { id: runId, status: 'completed' } } });
+}
+
+/** Asks for the run and for one that nobody has: the answers are the same, and nothing of the run is in them. */
+async function expectAbsent(
+  route: string,
+  { named, invented }: { readonly named: RouteRequest; readonly invented: RouteRequest },
+  { key, status, run }: { readonly key: string; readonly status: number; readonly run: RunningRun },
+): Promise<void> {
+  const ask = async (request: RouteRequest) => visitor.seen(await sendAndLeave(service, route, request, key));
+  const answer = await ask(named);
+  expect(answer.status).toBe(status);
+  expect(answer.text).not.toContain(CANARY);
+  if (!idsIn(named).has(run.threadId)) expect(answer.text).not.toContain(run.threadId);
+  expect(comparable(answer)).toEqual(comparable(await ask(invented)));
+}
+
+describe('the table of routes', () => {
+  it('names a run in its path and in the body of a stream', () => {
+    const named = requests.map(({ route, how }) => `${route} (${how})`);
+    expect(named).toEqual(expect.arrayContaining([`${REJOIN} (params and query)`]));
+    expect(named).toEqual(expect.arrayContaining(['POST /v1/threads/:threadId/runs/stream (params and body)']));
+    expect(named.length).toBeGreaterThanOrEqual(4);
+  });
+});
+
+describe.each(['this process', 'another process'])('a run that is under way in %s', (where) => {
+  const owner = (): TestService => (where === 'this process' ? service : replica);
+
+  it('is there for its owner: the tests below would else look for nothing', async () => {
+    const run = await startRun(owner(), victim);
+    const params = { threadId: run.threadId, runId: run.runId };
+    const read = await sendAndLeave(service, 'GET /v1/threads/:threadId/runs/:runId', { params }, victim.key);
+    expect(read).toMatchObject({ status: 200, text: expect.stringContaining('"running"') });
+    // Without Redis the events of another process cannot be followed.
+    const followed = where === 'this process' || process.env['TEST_MODE'] === 'cluster';
+    const joined = await sendAndLeave(service, REJOIN, { params }, victim.key);
+    expect(joined.status).toBe(followed ? 200 : 410);
+    await expectUntouched(run);
+  });
+
+  describe.each(requests)('$route ($how)', ({ route, make }) => {
+    it('is not there for another organization', async () => {
+      const run = await startRun(owner(), victim);
+      const { threadId, runId } = run;
+      const asked = { key: mine.key, status: 404, run };
+      const named = make({ ...mine, runId });
+      await expectAbsent(route, { named, invented: make({ ...mine, runId: newId() }) }, asked);
+      const invented = make({ ...mine, threadId: newId(), runId: newId() });
+      await expectAbsent(route, { named: make({ ...mine, threadId, runId }), invented }, asked);
+      await expectUntouched(run);
+    });
+
+    it('is not there on another thread of its own organization', async () => {
+      const run = await startRun(owner(), victim);
+      const requests = { named: make({ ...victim, runId: run.runId }), invented: make({ ...victim, runId: newId() }) };
+      await expectAbsent(route, requests, { key: victim.key, status: 404, run });
+      await expectUntouched(run);
+    });
+
+    it('is not there for a key whose allowlist excludes its agent', async () => {
+      const run = await startRun(owner(), victim);
+      const { key } = await victim.organization.keyWith(CAPABILITIES, [victim.otherAgentId]);
+      const there = { ...victim, threadId: run.threadId };
+      const requests = { named: make({ ...there, runId: run.runId }), invented: make({ ...there, runId: newId() }) };
+      await expectAbsent(route, requests, { key, status: 403, run });
+      await expectUntouched(run);
+    });
+  });
+});

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operatorCommands, schemas } from '../../src/app.module.js';
+import { SystemClock } from '../../src/platform/clock/index.js';
+import { readSettings } from '../../src/platform/config/index.js';
+import { EventBus } from '../../src/platform/events/index.js';
+import { runOperatorLine } from '../../src/platform/operator/index.js';
+import { MasterKeys, RotateSecrets } from '../../src/platform/vault/index.js';
+import { send } from '../contexts/tenants/requests.js';
+import { bodyLimitOf, ROUTE_TABLE, routeCase, type RouteRequest } from '../contexts/tenants/route-table.js';
+import { createWorld, type World } from '../contexts/tenants/world.js';
+import { type DataFolder, dataFolder } from '../support/data-folder.js';
+import { RunningService } from '../support/harness.js';
+import { bodiesWith, ENVELOPE_BYTES, HOSTILE_SHAPES, longLists } from '../support/hostile-json.js';
+import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
+import { says, ScriptedModels } from '../support/scripted-models.js';
+import { ServiceProcess } from '../support/service-process.js';
+
+/** Of a core with `REFERENCE_PACE_MS`; one that is slower, or slowed by others, may take as much longer. */
+const MAX_STALL_MS = 100;
+const REFERENCE_PACE_MS = 25;
+const MAX_MEMORY_MIB = 100;
+const ATTEMPTS = 3;
+
+interface Seen {
+  readonly stallMs: number;
+  readonly maxStallMs: number;
+  readonly memoryMiB: number;
+}
+
+let models: ScriptedModels;
+let mode: ModeEnvironment;
+let data: DataFolder;
+let child: ServiceProcess;
+let service: RunningService;
+let world: World;
+
+beforeAll(async () => {
+  [models, mode, data] = [await ScriptedModels.start(), await modeEnvironment(), await dataFolder()];
+  models.always(says('Hello'));
+  const environment = { DATA_DIR: data.path, ...models.environment, ...mode.variables };
+  child = await ServiceProcess.start({
+    entry: 'test/support/watched-service.mjs',
+    nodeOptions: ['--max-old-space-size=512', '--expose-gc'],
+    environment,
+  });
+  const settings = readSettings(environment, { role: 'all', demo: false });
+  const clock = new SystemClock();
+  const commands = (open: Parameters<Parameters<typeof runOperatorLine>[0]['commands']>[0]) =>
+    operatorCommands({ open, clock, events: new EventBus() }, () => new RotateSecrets(open.database, MasterKeys.load(settings)));
+  service = new RunningService(child.url, async (line) => {
+    const answer = await runOperatorLine({ settings, schemas, clock, commands }, line);
+    if (!answer.ok) throw new Error(answer.message);
+    return answer.result;
+  });
+  world = await createWorld(service);
+}, 60_000);
+
+afterAll(async () => {
+  await child.kill();
+  await models.close();
+  await mode.close();
+  data.remove();
+});
+
+/**
+ * What a request costs as the service counts it, apart from the work of everybody else on the machine. Two processes on
+ * one core slow each other's computing down all the same, so that only what is too much each time, and at the pace that
+ * the process has then, counts as too much.
+ */
+async function watched(request: () => Promise<number>): Promise<Seen & { readonly status: number }> {
+  let best = { status: 0, stallMs: Infinity, maxStallMs: MAX_STALL_MS, memoryMiB: Infinity };
+  for (let attempt = 1; attempt <= ATTEMPTS && !isHarmless(best); attempt += 1) {
+    await child.ask('watch');
+    const status = await request();
+    const { stallMs, memoryMiB } = (await child.ask('report')) as Omit<Seen, 'maxStallMs'>;
+    const pace = stallMs > best.maxStallMs ? ((await child.ask('pace')) as number) : 0;
+    best = {
+      status,
+      stallMs: Math.min(best.stallMs, stallMs),
+      maxStallMs: Math.max(best.maxStallMs, (MAX_STALL_MS * pace) / REFERENCE_PACE_MS),
+      memoryMiB: Math.min(best.memoryMiB, memoryMiB),
+    };
+  }
+  return best;
+}
+
+function isHarmless({ stallMs, maxStallMs, memoryMiB }: Seen): boolean {
+  return stallMs <= maxStallMs && memoryMiB <= MAX_MEMORY_MIB;
+}
+
+function post(name: string, request: RouteRequest, body: string | Buffer<ArrayBuffer>): Promise<number> {
+  return send(service, name, { ...request, headers: { 'content-type': 'application/json' }, unreadable: body }, world.key).then(
+    ({ status }) => status,
+  );
+}
+
+const sample = new Proxy({}, { get: (_world, name) => String(name) }) as World;
+const withBody = Object.keys(ROUTE_TABLE).filter((name) =>
+  routeCase(name).requests.some((make) => make(sample).body !== undefined),
+);
+
+function expectHarmless(what: string, seen: Awaited<ReturnType<typeof watched>>): void {
+  expect({ what, ...seen, harmless: isHarmless(seen) && seen.status < 500 }).toEqual({ what, ...seen, harmless: true });
+}
+
+/** The routes that take JSON, each with a valid request. */
+function targets(): { name: string; request: RouteRequest; limit: number; openBody: boolean }[] {
+  return withBody.map((name) => {
+    const { requests, openBody = false } = routeCase(name);
+    const request = requests.map((make) => make(world)).find(({ body }) => body !== undefined);
+    if (!request) throw new Error(`${name} takes no body`);
+    return { name, request, limit: bodyLimitOf(name), openBody };
+  });
+}
+
+describe.each(HOSTILE_SHAPES)('$name', (shape) => {
+  it('hold up no other request and take little memory, on any route and in any place', async () => {
+    const texts = new Map<number, Buffer<ArrayBuffer>>();
+    for (const { name, request, limit, openBody } of targets()) {
+      for (const { what, inField, around } of bodiesWith(shape, request.body as never, openBody)) {
+        const most = (inField ? shape.enoughBytesInField : undefined) ?? shape.enoughBytes ?? Infinity;
+        const bytes = Math.min(limit - ENVELOPE_BYTES, most);
+        const hostile = texts.get(bytes) ?? Buffer.from(shape.make(bytes));
+        texts.set(bytes, hostile);
+        const text = around(hostile);
+        const seen = await watched(() => post(name, request, text));
+        expectHarmless(`${name}: ${what}`, seen);
+        if (shape.refused) expect({ name, what, status: seen.status }).toEqual({ name, what, status: 400 });
+      }
+    }
+    expect(texts.size).toBeGreaterThan(0);
+  }, 120_000);
+});
+
+describe('as many elements as a body may have', () => {
+  it('hold up no other request and take little memory, in any list of any route', async () => {
+    let lists = 0;
+    for (const { name, request, limit } of targets()) {
+      for (const { what, text } of longLists(request.body as never, limit)) {
+        expectHarmless(`${name}: ${what}`, await watched(() => post(name, request, text)));
+        lists += 1;
+      }
+    }
+    expect(lists).toBeGreaterThan(4);
+  }, 120_000);
+});
+
+describe('the largest bodies that are accepted', () => {
+  /** Its own, so that no test reads what another has written; the organization's gateway is on the public internet. */
+  const agent = (): Promise<string> => service.agent(world.key, { aiGateway: { enabled: false } });
+  /** Nothing that a database could make small. */
+  const noise = (characters: number): string => randomBytes(characters / 2).toString('hex');
+
+  it('hold nobody up either: ten megabytes of sections, new and then all of them changed', async () => {
+    const request = { params: { agentId: await agent() } };
+    for (const what of ['new', 'changed', 'gone']) {
+      const count = what === 'gone' ? 0 : 100;
+      const sections = Array.from({ length: count }, (_, index) => ({ name: `${index}`, content: noise(100_000) }));
+      const seen = await watched(() => post('PUT /v1/agents/:agentId/sections', request, JSON.stringify({ sections })));
+      expect(seen.status).toBe(200);
+      expectHarmless(what, seen);
+    }
+  });
+
+  it('hold nobody up either: ten megabytes of conversation that a thread begins with', async () => {
+    const messages = Array.from({ length: 51 }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: noise(200_000) }));
+    const body = { assistant_id: await agent(), messages };
+    const seen = await watched(() => post('POST /v1/chat/completions', {}, JSON.stringify(body)));
+    expect(seen.status).toBe(200);
+    expectHarmless('a conversation', seen);
+  });
+
+  it('hold nobody up, though they are refused: a hundred thousand parts of a form', async () => {
+    const part = (index: number): string => `--x\r\ncontent-disposition: form-data; name="f${index}"\r\n\r\n\r\n`;
+    const form = `${Array.from({ length: 100_000 }, (_, index) => part(index)).join('')}--x--\r\n`;
+    const headers = { authorization: `Bearer ${world.key}`, 'content-type': 'multipart/form-data; boundary=x' };
+    const seen = await watched(async () => {
+      const answer = await fetch(`${service.baseUrl}/v1/files/upload`, { method: 'POST', headers, body: form });
+      return answer.status;
+    });
+    expect(seen.status).toBe(400);
+    expectHarmless('a form', seen);
+  });
+
+  it('hold nobody up either: the longest message', async () => {
+    const message = { role: 'user', content: '\u{1f600}'.repeat(200_000) };
+    const request = { params: { threadId: world.threadId } };
+    const seen = await watched(() => post('POST /v1/threads/:threadId/runs', request, JSON.stringify({ message })));
+    expect(seen.status).toBe(200);
+    expectHarmless('a message', seen);
+  });
+});

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { OpenApiDocument } from '../../src/platform/http/index.js';
+import { DocumentedSchemas, type OpenApi } from './documented-schemas.js';
+
+/** What was wrong with answers since the last look, by this file's services. */
+const complaints: string[] = [];
+
+afterEach(() => {
+  const found = complaints.splice(0);
+  if (found.length > 0) throw new Error(`Not as the OpenAPI document has it:\n${found.join('\n')}`);
+});
+
+/**
+ * Compares every answer of an application with its OpenAPI document, at the moment it is sent and whoever asked;
+ * what differs fails the test that is running. Left out is what cannot be in the document: unknown routes and
+ * broken HTTP, which reach no hook; `HEAD` and `OPTIONS`; routes that declare nobody who may call them; what is sent
+ * to a caller who has left.
+ */
+export class DocumentedAnswers {
+  private schemas: DocumentedSchemas | undefined;
+
+  constructor(private readonly app: NestFastifyApplication) {}
+
+  /** An `onRequest` hook; runs before whatever may answer. */
+  readonly hook = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    this.schemas ??= new DocumentedSchemas(JSON.parse(this.app.get(OpenApiDocument).json()) as OpenApi);
+    const route = `${request.method} ${request.routeOptions.url ?? ''}`;
+    if (this.schemas.operation(route)?.['x-scope'] !== undefined) observe(reply.raw, this.schemas, route);
+    return Promise.resolve();
+  };
+}
+
+/** Fastify and hijacked streams alike tell the headers to `writeHead` and what is left of the body to `end`. */
+function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string): void {
+  const writeHead = raw.writeHead.bind(raw);
+  const end = raw.end.bind(raw);
+  let headers = new Headers();
+  raw.writeHead = (...parameters: unknown[]) => {
+    headers = headersOf({ ...raw.getHeaders(), ...headersGiven(parameters.at(-1)) });
+    const result: unknown = Reflect.apply(writeHead, undefined, parameters);
+    // A stream's answer begins here, and its end may never come.
+    if (isStream(headers)) report(schemas, route, raw.statusCode, headers, '');
+    return result as ServerResponse;
+  };
+  raw.end = (...parameters: unknown[]) => {
+    const [body] = parameters;
+    const text = typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : '';
+    if (!isStream(headers) && raw.socket?.destroyed !== true) report(schemas, route, raw.statusCode, headers, text);
+    return Reflect.apply(end, undefined, parameters) as ServerResponse;
+  };
+}
+
+function report(schemas: DocumentedSchemas, route: string, status: number, headers: Headers, text: string): void {
+  const complaint = schemas.wrongAnswer(route, status, headers, text);
+  if (complaint !== undefined) complaints.push(`${route} ${status}: ${complaint} ${text.slice(0, 300)}`);
+}
+
+function headersGiven(parameter: unknown): object {
+  return typeof parameter === 'object' && parameter !== null ? parameter : {};
+}
+
+function headersOf(headers: object): Headers {
+  const entries = Object.entries(headers as Record<string, unknown>).filter(([, value]) => value !== undefined);
+  return new Headers(entries.map(([name, value]) => [name, String(value)]));
+}
+
+function isStream(headers: Headers): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}

@@ -1,0 +1,32 @@
+import { EndOrphanedRuns } from '../../src/conversations/application/end-orphaned-runs.js';
+import { KeepRunsOwned } from '../../src/conversations/application/keep-runs-owned.js';
+import { RunOwner } from '../../src/conversations/engine/run-owner.js';
+import { OWNER_SILENT_SECONDS } from '../../src/conversations/engine/tunables.js';
+import { newId } from '../../src/platform/ids/index.js';
+import type { TestService } from './harness.js';
+import type { Talk } from './talk.js';
+
+export function ownerOf(service: TestService): string {
+  return service.app.get(RunOwner).id;
+}
+
+/** Hands the thread's run to a process that died `silentFor` seconds ago, as far as the database knows. */
+export async function disown({ database }: TestService, { threadId }: Talk, silentFor = 60): Promise<void> {
+  const owner = newId();
+  await database.query(
+    `insert into run_owners (id, started_at, heartbeat_at) values ($1, now(), now() - make_interval(secs => $2::int))`,
+    [owner, silentFor],
+  );
+  await database.query(`update runs set owner_id = $1 where thread_id = $2 and status = 'running'`, [owner, threadId]);
+}
+
+/** What a database that was away has heard, or has not: every process has been silent for a minute. */
+export async function silenceEverybody({ database }: TestService): Promise<void> {
+  await database.query(`update run_owners set heartbeat_at = heartbeat_at - interval '1 minute'`);
+}
+
+/** Ends the runs of dead processes now, as this process does once it is long enough in contact with the database. */
+export async function endOrphans({ app }: TestService): Promise<number> {
+  await app.get(KeepRunsOwned).beat();
+  return app.get(EndOrphanedRuns).sweep(OWNER_SILENT_SECONDS);
+}
