@@ -2,7 +2,7 @@
 export abstract class Clock {
   /** The wall clock's time, which can be set forth and back: for timestamps and what is compared with stored ones. */
   abstract now(): Date;
-  /** Milliseconds that never jump; only differences mean something. For durations, deadlines and what is kept for a while. */
+  /** Whole milliseconds that never jump; only differences mean something. For durations, deadlines and what is kept for a while. */
   abstract monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   abstract sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -15,7 +15,7 @@ export abstract class Clock {
   stopwatch(): Stopwatch {
     const startedAt = this.now();
     const start = this.monotonic();
-    return { startedAt, elapsedMs: () => Math.round(this.monotonic() - start) };
+    return { startedAt, elapsedMs: () => this.monotonic() - start };
   }
 }
 
@@ -31,7 +31,8 @@ export class SystemClock extends Clock {
   }
 
   monotonic(): number {
-    return performance.now();
+    // With fractions, `now + 30_000 - now` can come out above 30,000, and what is rounded up from it a second long.
+    return Math.floor(performance.now());
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
