@@ -14,7 +14,7 @@ import type { FinishedTurn, TurnContext, TurnObserver } from '../ports/index.js'
 import { TURN_OBSERVERS } from './participants.js';
 import { bytesOf, RecentMessages, type ThreadTail } from './recent-messages.js';
 import { RunOwner } from './run-owner.js';
-import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from './tunables.js';
+import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_TRIES } from './tunables.js';
 import type { Turn } from './turn.js';
 
 /** How a run ended, for those who wait for it in this process. */
@@ -49,7 +49,7 @@ export class PersistTurn {
   async run(turn: Turn, outcome: TurnOutcome): Promise<EndedRun> {
     const finished = this.finishedTurn(turn, outcome);
     try {
-      const revision = await this.insisting(() => this.store(finished, factsOf(outcome)));
+      const revision = await this.insisting(() => this.store(finished, this.observers, factsOf(outcome)));
       if (revision !== null) {
         if (turn.tail) this.recent.keep(finished.run.threadId, revision, extended(turn.tail, turn.context, finished));
         return ended(finished, outcome);
@@ -67,11 +67,15 @@ export class PersistTurn {
   }
 
   /** @returns null when the run is no longer this process's to end */
-  private store(finished: FinishedTurn, facts?: FailureFacts): Promise<number | null> {
+  private async store(
+    finished: FinishedTurn,
+    observers: readonly TurnObserver[],
+    facts?: FailureFacts,
+  ): Promise<number | null> {
     const { run, message, userMessage } = finished;
     const answered = run.status === 'completed' || run.status === 'requires_action';
     const title = answered && userMessage ? titleOf(userMessage.text) : null;
-    const records = recordsOf(this.observers, finished);
+    const records = recordsOf(observers, finished);
     return this.runs.finish(this.database, run, this.owner.id, message, { title, facts, records });
   }
 
@@ -102,18 +106,22 @@ export class PersistTurn {
 
   /**
    * The thread stays busy until this succeeds, which is what it is: its last turn is not stored. An end that turns out
-   * to be stored already, by a statement whose answer was lost or by another process, is done with.
+   * to be stored already, by a statement whose answer was lost or by another process, is done with. A database that is
+   * there and refuses the end again and again is sent it without what the observers keep: their fault does not keep
+   * the thread busy for ever.
    */
-  private storeLater(finished: FinishedTurn): void {
+  private storeLater(finished: FinishedTurn, refusals = 0): void {
     const { id } = finished.run;
     this.owner.unsettled.add(id);
     this.clock.after(STORE_AGAIN_MS, () => {
       // A heartbeat has found that there is nothing left to end.
       if (!this.owner.unsettled.has(id)) return;
-      this.store(finished).then(
+      this.store(finished, refusals < STORE_REFUSALS ? this.observers : []).then(
         () => this.owner.unsettled.delete(id),
-        () => {
-          this.storeLater(finished);
+        (error: unknown) => {
+          const refused = !(error instanceof DatabaseUnavailable);
+          if (refused) this.logger.error({ err: error, runId: id }, 'The database refuses the end of a run');
+          this.storeLater(finished, refused ? refusals + 1 : refusals);
         },
       );
     });

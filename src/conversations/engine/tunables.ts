@@ -83,6 +83,9 @@ export const RECONCILE_MS = 10_000;
 /** How long a turn's end waits before it is stored again, when the database was away. */
 export const STORE_AGAIN_MS = 2_000;
 
+/** How often a database that is there may refuse to store it then, before it is sent without the observers' records. */
+export const STORE_REFUSALS = 3;
+
 /** How often the end of a turn is tried to be stored before its caller is told that it could not be. */
 export const STORE_TRIES = 4;
 

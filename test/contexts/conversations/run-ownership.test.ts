@@ -58,6 +58,7 @@ describe('a run whose process is dead', () => {
     expect(endOf(await streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
     held.finish();
     service.models.next(says('Back'));
+    service.models.next(says('Hello'));
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
     expect(await talk.lines()).toEqual(['user: Hi', 'user: Again', 'assistant: Back']);
   });
@@ -244,6 +245,34 @@ describe('a process', () => {
     }, 'the end is stored');
     expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
     expect(service.app.get(RunOwner).unsettled.size).toBe(0);
+  });
+});
+
+describe('an end that the database refuses for what is kept beside it', () => {
+  it('is stored without that, and frees the thread', async () => {
+    const { database } = service;
+    await database.query(
+      `create or replace function refuse_trace() returns trigger language plpgsql as
+       $$ begin raise exception 'no trace of this'; end $$`,
+    );
+    await database.query(
+      'create trigger refuse_trace before insert on traces for each row execute function refuse_trace()',
+    );
+    const talk = await Talk.start(service);
+    service.models.next(says('A whole reply'));
+    expect(await talk.run('Hi')).toMatchObject({ status: 500 });
+    expect(await talk.storedRun()).toMatchObject({ status: 'running' });
+
+    await until(async () => {
+      await clock.advance(STORE_AGAIN_MS);
+      return (await talk.storedRun())?.status === 'failed';
+    }, 'the end is stored');
+
+    await database.query('drop trigger refuse_trace on traces');
+    expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
+    expect(service.app.get(RunOwner).unsettled.size).toBe(0);
+    service.models.next(says('Hello'));
+    expect(await talk.run('Again')).toMatchObject({ status: 200 });
   });
 });
 
