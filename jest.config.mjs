@@ -1,24 +1,7 @@
-const transform = { '^.+\\.ts$': ['@swc/jest', { swcrc: false, ...swcOptions() }] };
-
-function swcOptions() {
-  return {
-    sourceMaps: 'inline',
-    jsc: {
-      target: 'es2023',
-      parser: { syntax: 'typescript', decorators: true, dynamicImport: true },
-      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-      keepClassNames: true,
-    },
-    module: { type: 'es6' },
-  };
-}
-
+/** Jest finds the files, starts the workers and tells what came of it; Node itself loads what a file imports. */
 const shared = {
-  transform,
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
-  setupFiles: ['<rootDir>/test/support/jest/load-esm.mjs'],
+  testRunner: '<rootDir>/test/support/jest/native-runner.mjs',
+  transform: {},
 };
 
 /** There no test may be skipped; the shape of the code is the same in both modes. */
@@ -42,6 +25,6 @@ export default {
   testTimeout: 60_000,
   // Jest leaves one core free by default; on two that would be half of them.
   maxWorkers: '100%',
-  // Native ESM modules are never unloaded, so a worker grows with every file it runs.
+  // Modules are never unloaded, so a worker grows with every file it runs.
   workerIdleMemoryLimit: '1500MB',
 };

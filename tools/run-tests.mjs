@@ -7,8 +7,6 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 
 const PROBE_MS = 3000;
-/** Every core has a test to run: threads that optimize what soon ends, or collect garbage beside it, only take from others. */
-const SHORT_LIVED = ['--liftoff-only', '--single-threaded-gc', '--max-lazy'];
 
 const databaseUrl = process.env.DATABASE_URL ?? 'postgresql://root@127.0.0.1:5432/test';
 const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -51,8 +49,7 @@ async function requireCluster() {
 
 /** Replaces this process as far as Node can: jest's output, exit code and signals are its own. */
 function runJest(environment, jestArguments) {
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', ...SHORT_LIVED];
-  const child = spawn(process.execPath, [...flags, 'node_modules/jest/bin/jest.js', ...jestArguments], { stdio: 'inherit', env: environment });
+  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...jestArguments], { stdio: 'inherit', env: environment });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code) => (process.exitCode = code ?? 1));
 }

@@ -26,7 +26,7 @@ export class ManualClock extends Clock {
   }
 
   monotonic(): number {
-    return this.current;
+    return Math.floor(this.current);
   }
 
   /** Sets the wall clock forth, or with a negative number back; no time passes. */

@@ -1,0 +1,51 @@
+// Runs a test file in the realm of Node itself, in which modules are loaded once for all files of a worker; jest's own
+// way loads and compiles the whole service anew for each. What a file changes for those after it is put back.
+import { createRequire } from 'node:module';
+import circus from 'jest-circus/runner';
+import { jest, useGlobals } from './globals.mjs';
+import { loadNatively } from './native-modules.mjs';
+
+const require = createRequire(import.meta.url);
+const circusState = createRequire(require.resolve('jest-circus/runner')).resolve('./jestAdapterInit');
+/** The names under which it keeps more of it. */
+const STATE = /^(JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_TIMES)/;
+
+/** What jest calls for each test file, as its setting `testRunner` has it. */
+export default async function runNatively(globalConfig, config, environment, runtime, testPath, send) {
+  const nativeRuntime = Object.create(runtime, {
+    requireInternalModule: { value: require },
+    unstable_shouldLoadAsEsm: { value: () => true },
+    unstable_importModule: { value: loadNatively },
+    setGlobalsForRuntime: { value: useGlobals },
+  });
+  const realm = Object.create(environment, { global: { value: globalThis } });
+  const putBack = rememberRealm();
+  globalThis.console = environment.global.console;
+  // Jest's knows the sources of what jest has compiled; without it, Node's own finds them.
+  Error.prepareStackTrace = undefined;
+  try {
+    return await circus.default(globalConfig, { ...config, injectGlobals: false }, realm, nativeRuntime, testPath, send);
+  } finally {
+    jest.restoreAllMocks();
+    putBack();
+    forgetTests();
+  }
+}
+
+function rememberRealm() {
+  const { console } = globalThis;
+  const variables = { ...process.env };
+  return () => {
+    globalThis.console = console;
+    for (const name of Object.keys(process.env)) if (!(name in variables)) Reflect.deleteProperty(process.env, name);
+    Object.assign(process.env, variables);
+  };
+}
+
+/** The next file begins with none. */
+function forgetTests() {
+  Reflect.deleteProperty(require.cache, circusState);
+  for (const name of Object.getOwnPropertySymbols(globalThis)) {
+    if (STATE.test(name.description)) Reflect.deleteProperty(globalThis, name);
+  }
+}
