@@ -83,12 +83,17 @@ export class RunAgUi {
   }
 
   private async find(command: RunAgUiCommand): Promise<ThreadReference | null> {
-    const thread = await this.look(command);
+    const thread = await this.findThread(command);
     if (thread) command.onThread(thread.id);
     return thread;
   }
 
-  private async look({ organizationId, agentId, threadId }: RunAgUiCommand): Promise<ThreadReference | null> {
+  /** The agent's thread that goes by this id of its own or of the client's. */
+  async findThread({
+    organizationId,
+    agentId,
+    threadId,
+  }: Pick<RunAgUiCommand, 'organizationId' | 'agentId' | 'threadId'>): Promise<ThreadReference | null> {
     if (isUuid(threadId)) {
       const thread = await this.lookup.find(organizationId, threadId.toLowerCase());
       if (thread?.agentId === agentId) return thread;

@@ -1,4 +1,4 @@
-import { Body, Controller, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
@@ -10,6 +10,7 @@ import { THREAD_HEADER } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { AG_UI_INPUT_SCHEMA, type AgUiRequest, readAgUiInput } from './ag-ui.input.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { NameThreadOfRefusal } from './name-thread-of-refusal.js';
 import { RunStreams } from './run-streams.js';
 import { StreamQuery } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
@@ -29,6 +30,7 @@ export class AgUiController {
 
   @Post()
   @LargeBody()
+  @UseFilters(NameThreadOfRefusal)
   @Access({ scope: 'chat', resource: pathResource('agent', 'agentId'), rateLimit: 'chat' })
   @ApiOperation({
     operationId: 'runAgUi',

@@ -27,8 +27,8 @@ interface Route {
   readonly name: string;
   /** Answers once the run is over, rather than with a stream that tells how it went. */
   readonly waits: boolean;
-  /** The body is what names the thread, or the client's word for it: it is looked up after the guard. */
-  readonly afterTheGuard?: true;
+  /** What the body calls a thread that is not there is the client's name for a new one. */
+  readonly opensThreads?: true;
   readonly path: (talk: Talk, threadId: string) => string;
   readonly body: (talk: Talk, threadId: string, text?: string) => object;
   /** Refused by its schema, or as it does not fit the thread. */
@@ -80,7 +80,7 @@ const ROUTES: readonly Route[] = [
   {
     name: 'ag-ui',
     waits: false,
-    afterTheGuard: true,
+    opensThreads: true,
     path: (talk) => `/v1/agents/${talk.agentId}/ag-ui`,
     body: (_talk, threadId, text) => input(threadId, text),
     wrong: (_talk, threadId) =>
@@ -165,18 +165,19 @@ describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', 
     held.finish();
   });
 
-  it('on 429, where the route knows the thread by then', async () => {
+  it('on 429', async () => {
     const talk = await Talk.start(service);
     await useUpTheBudget(talk);
-    expectNamed(await send(route, talk), 429, route.afterTheGuard ? null : talk.threadId);
+    expectNamed(await send(route, talk), 429, talk.threadId);
   });
 
   it('on no answer about a thread that is another agent’s, another organization’s or nobody’s', async () => {
-    if (route.afterTheGuard) return;
     const talk = await Talk.start(service);
     const elsewhere = await Talk.start(service);
+    // A route that would open a thread under the id is refused before it does.
+    if (route.opensThreads) await useUpTheBudget(talk);
     for (const threadId of [elsewhere.threadId, newId()]) {
-      expectNamed(await send(route, talk, { threadId }), 404, null);
+      expectNamed(await send(route, talk, { threadId }), route.opensThreads ? 429 : 404, null);
     }
   });
 });
@@ -197,5 +198,24 @@ describe('a client’s own name for a thread', () => {
     expectNamed(await ask(), 409, threadId);
     held.finish();
     expectNamed(await second, 200, threadId);
+  });
+
+  it('is told by a refusal of the guard, to those alone who may chat with the agent', async () => {
+    const talk = await Talk.start(service);
+    const { organization, agentId } = talk;
+    const ask = (key: string): Promise<Answer> =>
+      service.http('POST', `/v1/agents/${agentId}/ag-ui`, { key, body: input('my own name') });
+    service.models.next(says('Hello'));
+    const threadId = (await ask(talk.key)).headers.get('x-thread-id');
+    await useUpTheBudget(talk);
+    expectNamed(await ask(talk.key), 429, threadId);
+    const elsewhere = await Talk.start(service);
+    const another = await service.agent(talk.key);
+    const strangers = [
+      await organization.keyWith(['chat'], [another]),
+      await organization.keyWith(['manageAgents']),
+    ];
+    for (const { key } of strangers) expectNamed(await ask(key), 429, null);
+    expectNamed(await ask(elsewhere.key), 404, null);
   });
 });

@@ -1,0 +1,45 @@
+import { type ArgumentsHost, Catch } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hasCapability, mayUseAgent, principalOf } from '../../access/index.js';
+import { ErrorFilter } from '../../platform/http/index.js';
+import { isUuid } from '../../platform/ids/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { RunAgUi } from '../application/run-ag-ui.js';
+import { THREAD_HEADER } from '../application/thread-lookup.js';
+import { MAX_ID } from './content-limits.js';
+
+/**
+ * Names the thread on what refuses an AG-UI run before its handler has looked for the thread: the guard's budget, the
+ * body's schema. Whoever may not chat with the agent is told nothing.
+ */
+@Catch()
+export class NameThreadOfRefusal extends ErrorFilter {
+  constructor(
+    logger: Logger,
+    private readonly runAgUi: RunAgUi,
+  ) {
+    super(logger);
+  }
+
+  override catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    const answer = (): void => {
+      super.catch(error, host);
+    };
+    if (reply.hasHeader(THREAD_HEADER)) answer();
+    // Without the thread's name a refusal is still the answer.
+    else this.nameThread(http.getRequest<FastifyRequest>(), reply).then(answer, answer);
+  }
+
+  private async nameThread(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const principal = principalOf(request);
+    const { agentId } = request.params as { readonly agentId?: unknown };
+    const { threadId } = (request.body ?? {}) as { readonly threadId?: unknown };
+    if (!principal || !isUuid(agentId) || typeof threadId !== 'string' || threadId.length > 2 * MAX_ID) return;
+    if (!hasCapability(principal, 'chat') || !mayUseAgent(principal, agentId.toLowerCase())) return;
+    const { organizationId } = principal;
+    const thread = await this.runAgUi.findThread({ organizationId, agentId: agentId.toLowerCase(), threadId });
+    if (thread) void reply.header(THREAD_HEADER, thread.id);
+  }
+}
