@@ -19,6 +19,8 @@ export interface Transaction extends SqlExecutor {
 const MAX_DEADLOCK_RETRIES = 3;
 /** After a statement of a transaction that took this thread for longer, other requests have their turn before the next. */
 const LONG_STATEMENT_MS = 5;
+/** The same for statements that follow one another, before the next: however short each is, they would be one turn. */
+const LONG_TURN_MS = 25;
 
 /**
  * The only way to the database. Nothing else may be awaited inside `transaction`: the embedded
@@ -26,6 +28,8 @@ const LONG_STATEMENT_MS = 5;
  */
 export class Database implements SqlExecutor {
   private statements = 0;
+  /** When the first statement of the event loop's present turn was sent. */
+  private turnBeganAt: number | undefined;
 
   constructor(
     readonly orm: MikroORM,
@@ -45,6 +49,7 @@ export class Database implements SqlExecutor {
 
   async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     this.statements += 1;
+    if (this.turnIsLong()) await nextTurn();
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.run<Row>(this.client(), sql, parameters);
@@ -96,6 +101,7 @@ export class Database implements SqlExecutor {
       },
       query: async <Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
         this.statements += 1;
+        if (this.turnIsLong()) await nextTurn();
         const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
         if (!transaction) throw new Error('The transaction has ended');
         const startedAt = performance.now();
@@ -114,6 +120,17 @@ export class Database implements SqlExecutor {
   ): Promise<Row[]> {
     const { rows } = await client.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
     return rows;
+  }
+
+  /** What is computed in this thread is answered without the event loop having been left: no request is read between. */
+  private turnIsLong(): boolean {
+    if (!this.inThisThread) return false;
+    const now = performance.now();
+    if (this.turnBeganAt === undefined) {
+      this.turnBeganAt = now;
+      setImmediate(() => (this.turnBeganAt = undefined));
+    }
+    return now - this.turnBeganAt > LONG_TURN_MS;
   }
 
   private client(): Kysely<unknown> {
