@@ -9,6 +9,7 @@ import { type Answer, message, startService, type TestService, until } from '../
 import { ManualClock } from '../support/manual-clock.js';
 import { clusterOnly } from '../support/modes.js';
 import { anthropicWire } from '../support/provider-wire.js';
+import { refuseRows } from '../support/refuse-rows.js';
 import { calls, HeldReply, refuses, says } from '../support/scripted-models.js';
 import { during, scriptedTurns } from '../support/scripted-turns.js';
 import { endOf, Talk } from '../support/talk.js';
@@ -41,21 +42,11 @@ beforeEach(() => {
 });
 
 /** The embedded database cannot go away under a running process; what it can do is refuse, as with a full disk. */
-async function refuseEnds(): Promise<() => Promise<void>> {
-  const { database } = service;
-  await database.query(
-    `create or replace function refuse_end() returns trigger language plpgsql as
-     $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
-  );
-  await database.query(
-    `create trigger refuse_end before update on runs for each row when (new.status <> 'running') execute function refuse_end()`,
-  );
-  return async () => {
-    await database.query('drop trigger refuse_end on runs');
-  };
+function refuseEnds(): Promise<BringBack> {
+  return refuseRows(service.database, { change: 'update', on: 'runs', when: "new.status <> 'running'", error: 'disk_full' });
 }
 
-type BringBack = () => Promise<void>;
+type BringBack = () => Promise<unknown>;
 
 /** Takes the database away from the service; the returned function brings it back. */
 async function takeAway(how: 'cut' | 'stalled' = 'cut'): Promise<BringBack> {

@@ -4,11 +4,10 @@ import { RemoveAgentData } from '../../../src/agents/jobs/remove-agent-data.job.
 import { HEARTBEAT_MS } from '../../../src/conversations/engine/tunables.js';
 import { RemoveDeletedThreadsJob } from '../../../src/conversations/jobs/remove-deleted-threads.job.js';
 import { DeletedThreads } from '../../../src/conversations/persistence/deleted-threads.repository.js';
-import { message, startService, type TestService } from '../../support/harness.js';
+import { message, startService, type TestService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { endOf, Talk } from '../../support/talk.js';
-import { until } from '../../support/until.js';
 
 const CACHES_MS = 5_000;
 const CLUSTER = process.env['TEST_MODE'] === 'cluster';

@@ -8,6 +8,7 @@ import { newId } from '../../../src/platform/ids/index.js';
 import { type StreamedEvent, type TestService, until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
+import { refuseRows } from '../../support/refuse-rows.js';
 import { answers, HeldReply, says } from '../../support/scripted-models.js';
 import { disown, endOrphans, ownerOf, silenceEverybody } from '../../support/run-owners.js';
 import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
@@ -190,18 +191,10 @@ describe('a database that has not heard of anybody for a while', () => {
 
 describe('a process', () => {
   /** The database refuses the ends that processes store of their own runs, and takes those of a reconciler. */
-  async function refuseOwnEnds(): Promise<() => Promise<unknown>> {
-    const { database } = service;
-    await database.query(
-      `create or replace function refuse_end() returns trigger language plpgsql as
-       $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
-    );
-    await database.query(
-      `create trigger refuse_end before update on runs for each row
-       when (new.status <> 'running' and new.error ->> 'message' is distinct from 'The service stopped while this run was under way.')
-       execute function refuse_end()`,
-    );
-    return () => database.query('drop trigger refuse_end on runs');
+  function refuseOwnEnds(): Promise<() => Promise<unknown>> {
+    const isOwn = `new.error ->> 'message' is distinct from 'The service stopped while this run was under way.'`;
+    const when = `new.status <> 'running' and ${isOwn}`;
+    return refuseRows(service.database, { change: 'update', on: 'runs', when, error: 'disk_full' });
   }
 
   it('never takes a run that it knows, however old its own heartbeat is', async () => {
@@ -250,14 +243,7 @@ describe('a process', () => {
 
 describe('an end that the database refuses for what is kept beside it', () => {
   it('is stored without that, and frees the thread', async () => {
-    const { database } = service;
-    await database.query(
-      `create or replace function refuse_trace() returns trigger language plpgsql as
-       $$ begin raise exception 'no trace of this'; end $$`,
-    );
-    await database.query(
-      'create trigger refuse_trace before insert on traces for each row execute function refuse_trace()',
-    );
+    const accept = await refuseRows(service.database, { change: 'insert', on: 'traces', error: 'raise_exception' });
     const talk = await Talk.start(service);
     service.models.next(says('A whole reply'));
     expect(await talk.run('Hi')).toMatchObject({ status: 500 });
@@ -268,7 +254,7 @@ describe('an end that the database refuses for what is kept beside it', () => {
       return (await talk.storedRun())?.status === 'failed';
     }, 'the end is stored');
 
-    await database.query('drop trigger refuse_trace on traces');
+    await accept();
     expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
     expect(service.app.get(RunOwner).unsettled.size).toBe(0);
     service.models.next(says('Hello'));
