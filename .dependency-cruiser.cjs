@@ -1,6 +1,6 @@
 /**
- * The walls of docs/ARCHITECTURE.md that show in imports; those that show in names are in tools/eslint-walls.mjs.
- * Every rule has a planted violation in test/architecture/fixtures/<rule>/, which test/architecture/walls.test.ts
+ * The architecture rules of docs/ARCHITECTURE.md that show in imports; those that show in names are in tools/eslint-architecture-rules.mjs.
+ * Every rule has a planted violation in test/architecture/fixtures/<rule>/, which test/architecture/architecture-rules.test.ts
  * expects it, and it alone, to report.
  */
 
@@ -8,7 +8,7 @@
 const CONTEXT = '^src/(?!platform/)([^/]+)/';
 /** main.ts, cli.ts, app.module.ts. */
 const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
-const CONTEXT_DOOR = '^src/[^/]+/index\\.ts$';
+const PUBLIC_API = '^src/[^/]+/index\\.ts$';
 const MODEL_RUNTIMES = '^src/models/runtimes/';
 /** Stands beside the source, but may reach for what it needs to check it. */
 const SPEC = '\\.spec\\.ts$';
@@ -16,36 +16,36 @@ const SPEC = '\\.spec\\.ts$';
 const builtin = (...names) => `^(node:)?(${names.join('|')})$`;
 const packages = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
 
-const wall = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    wall(
-      'context-has-one-door',
+    rule(
+      'context-through-public-api',
       'A context imports another context only through its index.ts, so that what is behind it can change.',
       { path: CONTEXT },
-      { path: CONTEXT, pathNot: ['^src/$1/', CONTEXT_DOOR] },
+      { path: CONTEXT, pathNot: ['^src/$1/', PUBLIC_API] },
     ),
-    wall(
-      'composition-root-uses-doors',
+    rule(
+      'composition-root-uses-public-apis',
       'The composition root lists contexts; it does not know what is inside them.',
       { path: COMPOSITION_ROOT },
-      { path: CONTEXT, pathNot: CONTEXT_DOOR },
+      { path: CONTEXT, pathNot: PUBLIC_API },
     ),
-    wall(
+    rule(
       'composition-root-is-not-imported',
       'main.ts, cli.ts and app.module.ts know everybody; whoever imports them knows everybody too.',
       { path: '^src/[^/]+/' },
       { path: COMPOSITION_ROOT },
     ),
-    wall(
+    rule(
       'no-cycles',
       'Modules in a cycle cannot be understood, tested or moved one without the other; types count.',
       { path: '^src/' },
       { circular: true },
     ),
-    wall(
+    rule(
       'domain-without-framework',
       'Rules of the business stay readable and testable without the framework.',
       { path: '^src/[^/]+/domain/' },
@@ -56,25 +56,25 @@ module.exports = {
         ),
       },
     ),
-    wall(
+    rule(
       'domain-without-orm',
       'An entity of the domain does not know how it is stored.',
       { path: '^src/[^/]+/domain/' },
       { path: packages('@mikro-orm', 'kysely') },
     ),
-    wall(
+    rule(
       'domain-without-http-or-persistence',
       'http/ and persistence/ translate the domain; the domain knows neither, in its context or in platform/.',
       { path: '^src/[^/]+/domain/' },
       { path: ['^src/[^/]+/(http|persistence)/', '^src/platform/(http|database)/'] },
     ),
-    wall(
+    rule(
       'platform-without-contexts',
       'platform/ holds no business: everybody stands on it, it stands on nobody.',
       { path: '^src/platform/' },
       { path: CONTEXT },
     ),
-    wall(
+    rule(
       'outside-world-through-platform',
       'Files, sockets, processes, timers, ids, database and queue have one adapter per mode, all of them in platform/.',
       { path: CONTEXT, pathNot: SPEC },
@@ -89,7 +89,7 @@ module.exports = {
         ],
       },
     ),
-    wall(
+    rule(
       'http-clients-in-egress-and-runtimes',
       'Every outbound request passes the guard in platform/egress, or goes to a provider that the operator chose.',
       { path: '^src/', pathNot: ['^src/platform/egress/', MODEL_RUNTIMES, SPEC] },
@@ -99,31 +99,31 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     ),
-    wall(
+    rule(
       'provider-sdks-in-runtimes',
       'Outside its runtime a provider is known only by the neutral port, or the engine grows a path per provider.',
       { path: '^src/', pathNot: [MODEL_RUNTIMES, SPEC] },
       { path: packages('@anthropic-ai', 'openai', '@google/genai') },
     ),
-    wall(
+    rule(
       'no-node-process',
       'Settings are read and validated in platform/config; this module is a second way to the environment.',
       { path: '^src/', pathNot: ['^src/platform/config/', SPEC] },
       { path: builtin('process') },
     ),
-    wall(
+    rule(
       'source-stands-alone',
       'What is built and shipped imports nothing that is not.',
       { path: '^src/', pathNot: SPEC },
       { path: '^(test|bench|tools|widget|dist)/' },
     ),
-    wall(
+    rule(
       'production-dependencies-only',
       'The image is installed without development dependencies.',
       { path: '^src/', pathNot: SPEC },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only'] },
     ),
-    wall(
+    rule(
       'imports-resolve',
       'An import that resolves to nothing slips past every other rule.',
       { path: '^src/' },
@@ -132,7 +132,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // Types are imports too: a wall that a type passes through is no wall.
+    // Types are imports too: a rule that looks past them can be evaded with one.
     tsPreCompilationDeps: true,
     moduleSystems: ['es6', 'cjs'],
     enhancedResolveOptions: {

@@ -1,7 +1,7 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
-import { walls } from './tools/eslint-walls.mjs';
+import { architectureRules } from './tools/eslint-architecture-rules.mjs';
 
 const NODE_GLOBALS = Object.fromEntries(
   ['AbortController', 'AbortSignal', 'Buffer', 'URL', 'clearTimeout', 'fetch', 'process', 'setTimeout'].map((name) => [
@@ -87,5 +87,5 @@ export default defineConfig(
     languageOptions: { globals: NODE_GLOBALS },
   },
   { files: ['**/*.cjs'], languageOptions: { globals: { module: 'writable' } } },
-  ...walls,
+  ...architectureRules,
 );

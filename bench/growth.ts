@@ -4,7 +4,7 @@ import { databaseMsPerTurn, measureRound, type Place, type Round } from './measu
 import type { OrderedProcess } from './ordered-process.ts';
 import type { Growth } from './plan.ts';
 import { INSTANT } from './script.ts';
-import type { SaidMessage, SdkOrder, SdkReply } from './sdk-orders.ts';
+import type { HistoryMessage, SdkOrder, SdkReply } from './sdk-orders.ts';
 
 /** What one turn costs, in milliseconds. */
 interface Cost {
@@ -92,7 +92,7 @@ async function measureOnce(places: GrowthPlaces, messages: number, limits: Limit
   return { ...measured, input };
 }
 
-type Measured = Omit<GrowthRound, 'input'> & { readonly said: SaidMessage[] };
+type Measured = Omit<GrowthRound, 'input'> & { readonly said: HistoryMessage[] };
 
 async function measureService(places: GrowthPlaces, messages: number, limits: Limits): Promise<Measured> {
   const place = places.service.get(messages);
@@ -126,9 +126,9 @@ async function receivedBy(upstreamOrigin: string): Promise<Received> {
 }
 
 /** The messages of a request in Anthropic's protocol. */
-function saidIn(body: string): SaidMessage[] {
+function saidIn(body: string): HistoryMessage[] {
   const request = JSON.parse(body) as {
-    readonly messages: readonly { readonly role: SaidMessage['role']; readonly content: string | readonly { readonly text: string }[] }[];
+    readonly messages: readonly { readonly role: HistoryMessage['role']; readonly content: string | readonly { readonly text: string }[] }[];
   };
   return request.messages.map(({ role, content }) => ({
     role,

@@ -4,15 +4,15 @@ import { Pool } from 'undici';
 import type { Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
 import { takeOrders } from './ordered-process.ts';
 import { Rejoining } from './rejoining.ts';
-import { type Open, takeThread, takeTurn } from './take-turn.ts';
+import { type Open, takeThread, takeTurn } from './perform-run.ts';
 import type { Target } from './targets.ts';
 
-const MOST_AT_ONCE = 64;
+const MAX_AT_ONCE = 64;
 const opened = new Map<string, Open>();
 const rejoining = new Rejoining();
 
 function open(name: string, target: Target): void {
-  const client = new Pool(target.origin, { connections: MOST_AT_ONCE });
+  const client = new Pool(target.origin, { connections: MAX_AT_ONCE });
   opened.set(name, { target, client, free: [...target.threads] });
 }
 
@@ -86,7 +86,7 @@ async function hold({ target: name, streams, openAtOnce, script }: Hold): Promis
   await Promise.all(Array.from({ length: openAtOnce }, opener));
   await Promise.all(ended);
   await client.close();
-  opened.set(name, { target, client: new Pool(target.origin, { connections: MOST_AT_ONCE }), free: [...target.threads] });
+  opened.set(name, { target, client: new Pool(target.origin, { connections: MAX_AT_ONCE }), free: [...target.threads] });
   return { lost, peakOpen, allOpenAt: times.allOpen, firstEndAt: times.firstEnd };
 }
 

@@ -2,7 +2,7 @@ import type { Connections } from './databases.ts';
 import { percentile, round, type Spread, spreadOf, sum } from './figures.ts';
 import type { LoadClient } from './load-client.ts';
 import type { SliceResult } from './load-orders.ts';
-import { type Cell, MOST_TURNS_A_ROUND, type Pass } from './plan.ts';
+import { type Cell, MAX_TURNS_A_ROUND, type Pass } from './plan.ts';
 import type { PostgresProcesses } from './postgres-processes.ts';
 import { processorMs, type Sample, residentMiB, watch } from './samples.ts';
 import type { TargetKind } from './targets.ts';
@@ -68,7 +68,7 @@ export function databaseMsPerTurn(rounds: readonly Round[]): number | null {
 export async function warmUp(load: LoadClient, places: Places, seconds: number): Promise<void> {
   for (const { name: target } of Object.values(places)) {
     for (const form of ['waiting', 'streamed'] as const) {
-      await load.slice({ target, form, script: INSTANT, concurrency: 16, seconds, maxTurns: MOST_TURNS_A_ROUND });
+      await load.slice({ target, form, script: INSTANT, concurrency: 16, seconds, maxTurns: MAX_TURNS_A_ROUND });
     }
   }
 }
@@ -78,7 +78,7 @@ export async function measureCell(load: LoadClient, places: Places, cell: Cell):
   const rounds = new Map<TargetKind, Round[]>();
   for (let number = 0; number < cell.rounds; number += 1) {
     for (const [kind, place] of Object.entries(places) as [TargetKind, Place][]) {
-      const maxTurns = kind === 'service' ? MOST_TURNS_A_ROUND : Infinity;
+      const maxTurns = kind === 'service' ? MAX_TURNS_A_ROUND : Infinity;
       const round = await measureRound(place, () => load.slice({ target: place.name, ...cell, maxTurns }));
       rounds.set(kind, [...(rounds.get(kind) ?? []), round]);
     }

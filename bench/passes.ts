@@ -53,13 +53,13 @@ export async function runPass(floor: Floor, mode: Mode, pass: Pass, say: Say): P
     { threads: pass.threads, mostTurns: mostTurns(pass) },
   );
   say(`${mode.name}: ${pass.threads} threads made in ${round((Date.now() - began) / 1000, 1)} s`);
-  const turns = pass.throughput.length > 0 ? await measureAllTurns(floor, service, mode, pass, say) : NO_TURNS;
+  const turns = pass.throughput.length > 0 ? await measureAllTurns(floor, service, mode, pass, say) : NO_RUNS;
   await first.stop();
   const holds = pass.holds.length > 0 ? await measureHolds(floor.load, mode, pass, service, say) : [];
   return { mode: mode.name, ...turns, holds };
 }
 
-const NO_TURNS = { throughput: [], firstToken: [], residentMiB: null };
+const NO_RUNS = { throughput: [], firstToken: [], residentMiB: null };
 
 async function measureAllTurns(
   floor: Floor,

@@ -56,7 +56,7 @@ export interface Plan {
 }
 
 /** Turns of one round on the service at most: bounds how many agents are needed to stay below their limits. */
-export const MOST_TURNS_A_ROUND = 1200;
+export const MAX_TURNS_A_ROUND = 1200;
 
 function throughput(concurrencies: readonly number[], seconds: number, rounds: number): Cell[] {
   const forms: readonly TurnForm[] = ['waiting', 'streamed'];
@@ -166,7 +166,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
 export function mostTurns({ throughput: cells, firstToken: firsts, holds, warmUpSeconds }: Pass): number {
   const rounds = [...cells, ...firsts].reduce((total, { rounds }) => total + rounds, 0);
   const held = holds.reduce((total, { streams }) => total + streams, 0);
-  return rounds * MOST_TURNS_A_ROUND + held + (warmUpSeconds > 0 ? 2 * MOST_TURNS_A_ROUND : 0);
+  return rounds * MAX_TURNS_A_ROUND + held + (warmUpSeconds > 0 ? 2 * MAX_TURNS_A_ROUND : 0);
 }
 
 export function mostGrowthTurns({ sizes, concurrencies, rounds, maxTurns }: Growth): number {

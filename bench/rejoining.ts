@@ -1,7 +1,7 @@
 import type { Follow, FollowResult, Part, Read, Recorded, Recording, SliceResult } from './load-orders.ts';
 import { answered, mustAgree, type ReadEvent, readEvents } from './run-events.ts';
 import type { ReplyScript } from './script.ts';
-import { type Open, takeThread } from './take-turn.ts';
+import { type Open, takeThread } from './perform-run.ts';
 import { turnRequest } from './targets.ts';
 
 interface RecordedRun {

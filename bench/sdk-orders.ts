@@ -1,7 +1,7 @@
 import type { SliceResult } from './load-orders.ts';
 
 /** One message as the upstream was sent it, whatever form its content had. */
-export interface SaidMessage {
+export interface HistoryMessage {
   readonly role: 'user' | 'assistant';
   readonly text: string;
 }
@@ -9,7 +9,7 @@ export interface SaidMessage {
 /** The same request again and again, so many at a time, until the time or their number is up. */
 export interface SdkOrder {
   readonly kind: 'send';
-  readonly messages: readonly SaidMessage[];
+  readonly messages: readonly HistoryMessage[];
   readonly concurrency: number;
   readonly seconds: number;
   readonly maxTurns: number;

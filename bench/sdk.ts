@@ -5,12 +5,12 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { takeOrders } from './ordered-process.ts';
 import type { SliceResult } from './load-orders.ts';
-import type { SaidMessage, SdkOrder, SdkReply } from './sdk-orders.ts';
+import type { HistoryMessage, SdkOrder, SdkReply } from './sdk-orders.ts';
 
 const [baseURL = ''] = process.argv.slice(2);
 const client = new Anthropic({ apiKey: 'bench', baseURL, maxRetries: 0, logLevel: 'off' });
 
-async function ask(said: readonly SaidMessage[]): Promise<number> {
+async function ask(said: readonly HistoryMessage[]): Promise<number> {
   const messages = said.map(({ role, text }): Anthropic.MessageParam =>
     role === 'user' ? { role, content: text } : { role, content: [{ type: 'text', text }] },
   );

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module, type Type } from '@nestjs/common';
 import { accessCommands, AccessModule, accessSchema } from './access/index.js';
 import { agentCommands, AgentsModule, agentsSchema } from './agents/index.js';
-import { ConversationsModule, conversationsSchema, type TurnParticipants } from './conversations/index.js';
+import { ConversationsModule, conversationsSchema, type RunExtensions } from './conversations/index.js';
 import { DemoModule } from './demo/index.js';
 import { FilesModule, filesSchema } from './files/index.js';
 import { InstructionsModule, instructionsSchema, SectionsPromptSource } from './instructions/index.js';
@@ -54,8 +54,8 @@ export function operatorCommands(
   ];
 }
 
-/** Who takes part in a turn; a context that extends the agents' turns adds itself here. */
-const participants: TurnParticipants = {
+/** Who takes part in a run; a context that extends the agents' turns adds itself here. */
+const participants: RunExtensions = {
   imports: [InstructionsModule, ObservabilityModule],
   promptSources: [SectionsPromptSource],
   toolSources: [],
@@ -70,7 +70,7 @@ export interface Kernel {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Further participants, asked after the service's own. */
-  readonly extensions?: Partial<TurnParticipants>;
+  readonly extensions?: Partial<RunExtensions>;
 }
 
 @Module({})
@@ -122,7 +122,7 @@ class KernelModule {
   }
 }
 
-function extended(extensions: Partial<TurnParticipants> = {}): TurnParticipants {
+function extended(extensions: Partial<RunExtensions> = {}): RunExtensions {
   const both = <Item>(own: readonly Item[], added: readonly Item[] = []): readonly Item[] => [...own, ...added];
   return {
     imports: both<Type | DynamicModule>(participants.imports, extensions.imports),

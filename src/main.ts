@@ -8,14 +8,14 @@ import { InvalidSetting, loadSettings, type ProcessRole } from './platform/confi
 import { DataFolderInUse, migrate, openDatabase } from './platform/database/index.js';
 import { EventBus } from './platform/events/index.js';
 import { checkListenAddress, createHttpApp, listenFailure } from './platform/http/index.js';
-import { Draining, shutDown, stopOnSignals } from './platform/lifecycle/index.js';
+import { ShutdownState, shutDown, stopOnSignals } from './platform/lifecycle/index.js';
 import { OperatorServer } from './platform/operator/index.js';
 import { createLogger, NestLogger } from './platform/telemetry/index.js';
 import { RotateSecrets } from './platform/vault/index.js';
 import { welcome } from './welcome.js';
 
 /** A start that fails for a reason the operator can mend says so in one line. */
-const MENDABLE = [InvalidSetting, DataFolderInUse];
+const STARTUP_ERRORS = [InvalidSetting, DataFolderInUse];
 
 interface Mode {
   readonly role: ProcessRole;
@@ -85,12 +85,12 @@ async function serveOperator(app: INestApplicationContext, { settings, open, clo
   const server = new OperatorServer(settings.dataDir, commands);
   await server.start();
   // Commands under way need the database, so they end before it closes.
-  app.get(Draining).register({ name: 'operator', idle: () => server.close(), abort: () => Promise.resolve() });
+  app.get(ShutdownState).register({ name: 'operator', idle: () => server.close(), abort: () => Promise.resolve() });
 }
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return MENDABLE.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
+  return STARTUP_ERRORS.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
 }
 
 try {

@@ -10,7 +10,7 @@ const SOURCES = ['src', 'nest-cli.json', '.swcrc'];
 const OUTPUTS = ['dist/main.js', 'dist/cli.js'];
 const LOCK = 'node_modules/.cache/build.lock';
 const LOCK_POLL_MS = 100;
-const LONGEST_BUILD_MS = 120_000;
+const MAX_BUILD_MS = 120_000;
 
 /** The modification times of a file, or of all below a folder; a deleted file shows in the time of its folder. */
 function* times(path, countFolders) {
@@ -34,7 +34,7 @@ function isStale() {
 function holderHasDied() {
   try {
     // A number may have gone to another process since; no build takes this long.
-    if (Date.now() - statSync(LOCK).mtimeMs > LONGEST_BUILD_MS) return true;
+    if (Date.now() - statSync(LOCK).mtimeMs > MAX_BUILD_MS) return true;
     process.kill(Number(readFileSync(LOCK, 'utf8')), 0);
     return false;
   } catch (error) {

@@ -10,7 +10,7 @@ import { ChangeAgent } from './application/change-agent.js';
 import { CreateAgent } from './application/create-agent.js';
 import { DeleteAgent } from './application/delete-agent.js';
 import { ListVersions } from './application/list-versions.js';
-import { OrganizationTerms } from './application/organization-terms.js';
+import { PlanLimits } from './application/plan-limits.js';
 import { ReadAgents, StoredAgentLookup } from './application/read-agents.js';
 import { RestoreVersion } from './application/restore-version.js';
 import { RotateProviderKey } from './application/rotate-provider-key.js';
@@ -41,7 +41,7 @@ import { AgentsRepository } from './persistence/agents.repository.js';
     DeleteAgent,
     ListVersions,
     ManagedAgentLookup,
-    OrganizationTerms,
+    PlanLimits,
     ReadAgents,
     RemoveAgentData,
     RestoreVersion,

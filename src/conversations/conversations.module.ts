@@ -4,17 +4,17 @@ import { AgentsModule } from '../agents/index.js';
 import { FilesModule } from '../files/index.js';
 import { ModelsModule } from '../models/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
-import { Draining } from '../platform/lifecycle/index.js';
+import { ShutdownState } from '../platform/lifecycle/index.js';
 import { AcceptAttachments } from './application/accept-attachments.js';
 import { CancelRun } from './application/cancel-run.js';
 import { CancelRunsWhenAgentDeleted } from './application/cancel-runs-when-agent-deleted.js';
 import { CompleteChat } from './application/complete-chat.js';
 import { CreateThread } from './application/create-thread.js';
 import { DeleteThread } from './application/delete-thread.js';
-import { EndOrphanedRuns } from './application/end-orphaned-runs.js';
+import { RunReconciler } from './application/run-reconciler.js';
 import { HoldAttachedFiles } from './application/hold-attached-files.js';
 import { JoinRun } from './application/join-run.js';
-import { KeepRunsOwned } from './application/keep-runs-owned.js';
+import { RunHeartbeat } from './application/run-heartbeat.js';
 import { ListMessages } from './application/list-messages.js';
 import { ListThreads } from './application/list-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
@@ -29,15 +29,15 @@ import { SuggestNext } from './application/suggest-next.js';
 import { ThreadLookup } from './application/thread-lookup.js';
 import { CallModel } from './engine/call-model.js';
 import { ExecuteTools } from './engine/execute-tools.js';
-import { HookPanel } from './engine/hook-panel.js';
+import { HookDispatcher } from './engine/hook-dispatcher.js';
 import { LoadHistory } from './engine/load-history.js';
-import { PROMPT_SOURCES, TOOL_SOURCES, TURN_HOOKS, TURN_OBSERVERS } from './engine/participants.js';
-import { PersistTurn } from './engine/persist-turn.js';
-import { PrepareTurn } from './engine/prepare-turn.js';
-import { RecallAttachments } from './engine/recall-attachments.js';
-import { RecentMessages } from './engine/recent-messages.js';
+import { PROMPT_SOURCES, TOOL_SOURCES, RUN_HOOKS, RUN_OBSERVERS } from './engine/run-extensions.js';
+import { PersistRun } from './engine/persist-run.js';
+import { PrepareRun } from './engine/prepare-run.js';
+import { LoadAttachments } from './engine/load-attachments.js';
+import { HistoryCache } from './engine/history-cache.js';
 import { RunOwner } from './engine/run-owner.js';
-import { TurnEngine } from './engine/turn-engine.js';
+import { RunEngine } from './engine/run-engine.js';
 import { AgUiController } from './http/ag-ui.controller.js';
 import { ChatCompletionsController } from './http/chat-completions.controller.js';
 import { ChatCompletionStreams } from './http/chat-completions.stream.js';
@@ -51,26 +51,26 @@ import { RemoveDeletedThreadsJob, removeDeletedThreads } from './jobs/remove-del
 import { DeletedThreads } from './persistence/deleted-threads.repository.js';
 import { IdempotencyRepository } from './persistence/idempotency.repository.js';
 import { MessageRepository } from './persistence/message.repository.js';
-import { OpeningRepository } from './persistence/opening.repository.js';
+import { NewThreadRepository } from './persistence/new-thread.repository.js';
 import { RunReader } from './persistence/run-reader.repository.js';
 import { RunRepository } from './persistence/run.repository.js';
 import { ThreadRepository } from './persistence/thread.repository.js';
-import type { PromptSource, ToolSource, TurnHooks, TurnObserver } from './ports/index.js';
+import type { PromptSource, ToolSource, RunHooks, RunObserver } from './ports/index.js';
 import { ThreadDataModule } from './thread-data.module.js';
 
-/** Those who take part in every turn, in the order they are asked. */
-export interface TurnParticipants {
+/** Those who take part in every run, in the order they are asked. */
+export interface RunExtensions {
   /** The modules that provide the classes below. */
   readonly imports: readonly (Type | DynamicModule)[];
   readonly promptSources: readonly Type<PromptSource>[];
   readonly toolSources: readonly Type<ToolSource>[];
-  readonly hooks: readonly Type<TurnHooks>[];
-  readonly observers: readonly Type<TurnObserver>[];
+  readonly hooks: readonly Type<RunHooks>[];
+  readonly observers: readonly Type<RunObserver>[];
 }
 
 const contexts = [AccessModule, AgentsModule, ModelsModule, FilesModule, ThreadDataModule];
 
-const attachments = [AcceptAttachments, RecallAttachments, HoldAttachedFiles];
+const attachments = [AcceptAttachments, LoadAttachments, HoldAttachedFiles];
 
 const deletion = [DeletedThreads, RemoveDeletedThreads, RemoveDeletedThreadsJob];
 
@@ -88,11 +88,11 @@ export class ConversationsModule implements OnModuleInit {
   constructor(
     private readonly lookups: ResourceLookups,
     private readonly threads: ThreadLookup,
-    private readonly draining: Draining,
+    private readonly draining: ShutdownState,
     private readonly supervisor: RunSupervisor,
   ) {}
 
-  static forRoot(participants: TurnParticipants): DynamicModule {
+  static forRoot(participants: RunExtensions): DynamicModule {
     const list = <Participant>(token: symbol, classes: readonly Type<Participant>[]) => ({
       provide: token,
       useFactory: (...instances: Participant[]) => instances,
@@ -106,20 +106,20 @@ export class ConversationsModule implements OnModuleInit {
         RefuseRepeatedToolCalls,
         list(PROMPT_SOURCES, participants.promptSources),
         list(TOOL_SOURCES, participants.toolSources),
-        list(TURN_HOOKS, [RefuseRepeatedToolCalls, ...participants.hooks]),
-        list(TURN_OBSERVERS, participants.observers),
+        list(RUN_HOOKS, [RefuseRepeatedToolCalls, ...participants.hooks]),
+        list(RUN_OBSERVERS, participants.observers),
         ThreadRepository,
         MessageRepository,
         RunRepository,
         RunOwner,
-        HookPanel,
+        HookDispatcher,
         LoadHistory,
-        RecentMessages,
-        PrepareTurn,
+        HistoryCache,
+        PrepareRun,
         CallModel,
         ExecuteTools,
-        PersistTurn,
-        TurnEngine,
+        PersistRun,
+        RunEngine,
         RunSupervisor,
         ThreadLookup,
         CreateThread,
@@ -141,10 +141,10 @@ export class ConversationsModule implements OnModuleInit {
         RunStreams,
         RunReader,
         IdempotencyRepository,
-        OpeningRepository,
+        NewThreadRepository,
         PurgeIdempotencyKeys,
-        KeepRunsOwned,
-        EndOrphanedRuns,
+        RunHeartbeat,
+        RunReconciler,
         CancelRunsWhenAgentDeleted,
       ],
       exports: [],

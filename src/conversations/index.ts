@@ -1,4 +1,4 @@
-export { ConversationsModule, type TurnParticipants } from './conversations.module.js';
+export { ConversationsModule, type RunExtensions } from './conversations.module.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
 export { ThreadDataModule } from './thread-data.module.js';
 export { conversationsSchema } from './persistence/conversations.schema.js';

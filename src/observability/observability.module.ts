@@ -9,7 +9,7 @@ import { TracesController } from './http/traces.controller.js';
 import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 
-/** What the agents did: a trace of every turn, kept and read for 90 days. */
+/** What the agents did: a trace of every run, kept and read for 90 days. */
 @Module({
   imports: [ThreadDataModule, JobsModule.define(purgeTraces)],
   controllers: [TracesController],

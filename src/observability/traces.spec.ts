@@ -4,7 +4,7 @@ import { ManualClock } from '../../test/support/manual-clock.js';
 import { openTestDatabase, type TestDatabase } from '../../test/support/test-database.js';
 import { accessSchema } from '../access/index.js';
 import { agentsSchema } from '../agents/index.js';
-import { conversationsSchema, type FinishedTurn } from '../conversations/index.js';
+import { conversationsSchema, type FinishedRun } from '../conversations/index.js';
 import { newId } from '../platform/ids/index.js';
 import { createLogger } from '../platform/telemetry/index.js';
 import { ReadTraces, type TraceQuery } from './application/read-traces.js';
@@ -13,7 +13,7 @@ import { MessageTraceNotFound, TraceNotFound } from './domain/observability.erro
 import { PurgeTraces } from './jobs/purge-traces.job.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 import { tracesSchema } from './persistence/traces.schema.js';
-import { PURGE_BATCH, RETENTION_MS } from './tunables.js';
+import { PURGE_BATCH, RETENTION_MS } from './limits.js';
 
 const DAY_MS = 86_400_000;
 const NOW = new Date('2026-11-01T12:00:00.000Z');
@@ -64,9 +64,9 @@ async function conversation(of: Partial<Conversation> = {}): Promise<Conversatio
   return made;
 }
 
-type TurnChanges = Partial<FinishedTurn> & { readonly startedAt?: Date; readonly reply?: string };
+type RunChanges = Partial<FinishedRun> & { readonly startedAt?: Date; readonly reply?: string };
 
-function turn(on: Conversation, more: TurnChanges = {}): FinishedTurn {
+function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
   const { startedAt = NOW, reply = 'Hello.', ...rest } = more;
   const runId = newId();
   return {
@@ -106,14 +106,14 @@ function turn(on: Conversation, more: TurnChanges = {}): FinishedTurn {
 }
 
 /** As the end of a run does: the record is a part of its statement. */
-async function store(executor: SqlExecutor, finished: FinishedTurn): Promise<void> {
+async function store(executor: SqlExecutor, finished: FinishedRun): Promise<void> {
   const { sql, parameters } = record.record(finished);
   await executor.query(`with ended_run as (select 1) ${sql}`, parameters);
 }
 
-function keep(...turns: FinishedTurn[]): Promise<void> {
+function keep(...all: FinishedRun[]): Promise<void> {
   return open.database.transaction(async (transaction) => {
-    for (const finished of turns) await store(transaction, finished);
+    for (const finished of all) await store(transaction, finished);
   });
 }
 
@@ -125,7 +125,7 @@ describe('a trace', () => {
   it('says what was asked, answered and done, and how long it took', async () => {
     const on = await conversation();
     const startedAt = new Date(NOW.getTime() - 5);
-    const finished = turn(on, {
+    const finished = finishedRun(on, {
       userContext: { userId: 'u-1', premium: true },
       steps: [
         {
@@ -161,10 +161,10 @@ describe('a trace', () => {
     });
   });
 
-  it('is there when the transaction that ends the turn commits, and gone when that rolls back', async () => {
+  it('is there when the transaction that ends the run commits, and gone when that rolls back', async () => {
     const on = await conversation();
-    const kept = turn(on);
-    const lost = turn(on);
+    const kept = finishedRun(on);
+    const lost = finishedRun(on);
     await keep(kept);
     const failing = open.database.transaction(async (transaction) => {
       await store(transaction, lost);
@@ -174,16 +174,16 @@ describe('a trace', () => {
     expect((await list(on)).traces.map(({ id }) => id)).toEqual([kept.run.id]);
   });
 
-  it('is the first one when the same turn is stored twice', async () => {
+  it('is the first one when the same run is stored twice', async () => {
     const on = await conversation();
-    const finished = turn(on, { reply: 'first' });
+    const finished = finishedRun(on, { reply: 'first' });
     await keep(finished, { ...finished, message: null });
     expect(await list(on)).toMatchObject({ totalItems: 1, traces: [{ output: 'first' }] });
   });
 
-  it('tells of a turn that ended with no message, unknown usage and an error', async () => {
+  it('tells of a run that ended with no message, unknown usage and an error', async () => {
     const on = await conversation();
-    const { run, ...rest } = turn(on);
+    const { run, ...rest } = finishedRun(on);
     const error = { code: 'provider_error' as const, message: 'The provider failed.' };
     const usage = { inputTokens: null, outputTokens: 7, totalTokens: null, credits: 0 };
     await keep({ ...rest, run: { ...run, status: 'failed', error, usage }, message: null, timeToFirstTokenMs: null });
@@ -194,7 +194,7 @@ describe('a trace', () => {
 
   it('outlasts text that the database cannot store, and runs that lasted months', async () => {
     const on = await conversation();
-    const { run, ...rest } = turn(on, {
+    const { run, ...rest } = finishedRun(on, {
       reply: 'a\u0000b\ud800c',
       steps: [
         {
@@ -214,7 +214,7 @@ describe('a trace', () => {
   it('goes with its thread', async () => {
     const on = await conversation();
     const other = await conversation({ organizationId: on.organizationId, agentId: on.agentId });
-    await keep(turn(on), turn(other));
+    await keep(finishedRun(on), finishedRun(other));
     await open.database.query('delete from threads where id = $1', [on.threadId]);
     expect((await list(on)).traces.map(({ threadId }) => threadId)).toEqual([other.threadId]);
   });
@@ -224,7 +224,7 @@ describe('reading traces', () => {
   it('shows the first 200 code points of input and output in a list, all of them in the detail', async () => {
     const on = await conversation();
     const long = '😀'.repeat(250);
-    const finished = turn(on, { reply: long, userMessage: { id: newId(), text: `é${long}` } });
+    const finished = finishedRun(on, { reply: long, userMessage: { id: newId(), text: `é${long}` } });
     await keep(finished);
     const [summary] = (await list(on)).traces;
     expect(summary).toMatchObject({ input: `é${'😀'.repeat(199)}`, output: '😀'.repeat(200) });
@@ -235,18 +235,18 @@ describe('reading traces', () => {
   it('pages newest first over every trace once, also those that began at one instant', async () => {
     const on = await conversation();
     const minutesAgo = [3, 1, 1, 1, 2];
-    const turns = minutesAgo.map((minutes) => turn(on, { startedAt: new Date(NOW.getTime() - minutes * 60_000) }));
-    await keep(...turns);
+    const runs = minutesAgo.map((minutes) => finishedRun(on, { startedAt: new Date(NOW.getTime() - minutes * 60_000) }));
+    await keep(...runs);
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list(on, { page, limit: 2 })));
     expect(pages.map(({ totalItems }) => totalItems)).toEqual([5, 5, 5, 5]);
     expect(pages.map((page) => page.traces.length)).toEqual([2, 2, 1, 0]);
-    const ids = turns.map(({ run }) => run.id);
+    const ids = runs.map(({ run }) => run.id);
     expect(pages.flatMap((page) => page.traces.map(({ id }) => id))).toEqual([ids[3], ids[2], ids[1], ids[4], ids[0]]);
   });
 
   it('answers a page that no list can have', async () => {
     const on = await conversation();
-    await keep(turn(on));
+    await keep(finishedRun(on));
     expect(await list(on, { page: Number.MAX_SAFE_INTEGER, limit: 100 })).toEqual({ traces: [], totalItems: 1 });
   });
 
@@ -254,7 +254,7 @@ describe('reading traces', () => {
     const on = await conversation();
     const other = await conversation({ organizationId: on.organizationId, agentId: on.agentId });
     const at = (day: number): Date => new Date(NOW.getTime() - day * DAY_MS);
-    await keep(turn(on, { startedAt: at(1) }), turn(on, { startedAt: at(2) }), turn(other, { startedAt: at(3) }));
+    await keep(finishedRun(on, { startedAt: at(1) }), finishedRun(on, { startedAt: at(2) }), finishedRun(other, { startedAt: at(3) }));
     expect((await list(on, { threadId: on.threadId })).totalItems).toBe(2);
     expect((await list(on, { from: at(2), to: at(1) })).totalItems).toBe(2);
     expect((await list(on, { from: new Date(at(2).getTime() + 1) })).totalItems).toBe(1);
@@ -264,8 +264,8 @@ describe('reading traces', () => {
 
   it('shows nothing older than 90 days, whatever is asked for and however late the purge is', async () => {
     const on = await conversation();
-    const oldest = turn(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS) });
-    const older = turn(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) });
+    const oldest = finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS) });
+    const older = finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) });
     await keep(oldest, older);
     const { traces: found, totalItems } = await list(on, { from: new Date(0) });
     expect({ totalItems, ids: found.map(({ id }) => id) }).toEqual({ totalItems: 1, ids: [oldest.run.id] });
@@ -277,7 +277,7 @@ describe('reading traces', () => {
 
   it('finds a trace by its assistant message, and by no other message', async () => {
     const on = await conversation();
-    const finished = turn(on);
+    const finished = finishedRun(on);
     await keep(finished);
     const found = await read.byMessage(on.organizationId, on.agentId, finished.message?.id ?? '');
     expect(found.id).toBe(finished.run.id);
@@ -289,7 +289,7 @@ describe('reading traces', () => {
     const on = await conversation();
     const sibling = await conversation({ organizationId: on.organizationId });
     const foreign = await conversation();
-    const finished = turn(on);
+    const finished = finishedRun(on);
     await keep(finished);
     for (const [organizationId, agentId] of [
       [sibling.organizationId, sibling.agentId],
@@ -308,7 +308,7 @@ describe('the purge', () => {
   const running = { signal: new AbortController().signal, attempt: 1 };
   const purge = (): PurgeTraces => new PurgeTraces(traces, new ManualClock(NOW), createLogger({ logLevel: 'silent' }));
   const keepOld = (on: Conversation, count: number): Promise<void> =>
-    keep(...Array.from({ length: count }, () => turn(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) })));
+    keep(...Array.from({ length: count }, () => finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) })));
   const stored = async (on: Conversation): Promise<string[]> => {
     const rows = await open.database.query<{ id: string }>('select id from traces where agent_id = $1', [on.agentId]);
     return rows.map(({ id }) => id);
@@ -316,7 +316,7 @@ describe('the purge', () => {
 
   it('removes, batch by batch, all that is past 90 days and nothing else, however often it runs', async () => {
     const on = await conversation();
-    const oldest = turn(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS) });
+    const oldest = finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS) });
     await keep(oldest);
     await keepOld(on, PURGE_BATCH + 3);
     await purge().run({}, running);

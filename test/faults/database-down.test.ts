@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Client } from 'pg';
-import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from '../../src/conversations/engine/tunables.js';
+import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from '../../src/conversations/engine/limits.js';
 import { RunOwner } from '../../src/conversations/engine/run-owner.js';
 import { RunRepository } from '../../src/conversations/persistence/run.repository.js';
 import { DatabaseUnavailable } from '../../src/platform/database/index.js';
@@ -11,7 +11,7 @@ import { clusterOnly } from '../support/modes.js';
 import { anthropicWire } from '../support/provider-wire.js';
 import { refuseRows } from '../support/refuse-rows.js';
 import { calls, HeldReply, refuses, says } from '../support/scripted-models.js';
-import { during, scriptedTurns } from '../support/scripted-turns.js';
+import { during, scriptedRuns } from '../support/scripted-runs.js';
 import { endOf, Talk } from '../support/talk.js';
 import { connectToTestDatabase } from '../support/test-database.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
@@ -31,7 +31,7 @@ beforeAll(async () => {
     url.port = String(proxy.port);
     process.env['DATABASE_URL'] = url.href;
   }
-  service = await startService({ clock, extensions: scriptedTurns });
+  service = await startService({ clock, extensions: scriptedRuns });
 });
 afterAll(async () => {
   await service.close();
@@ -49,7 +49,7 @@ function refuseEnds(): Promise<BringBack> {
 type BringBack = () => Promise<unknown>;
 
 /** Takes the database away from the service; the returned function brings it back. */
-async function takeAway(how: 'cut' | 'stalled' = 'cut'): Promise<BringBack> {
+async function softDelete(how: 'cut' | 'stalled' = 'cut'): Promise<BringBack> {
   if (!proxy) return refuseEnds();
   const way = proxy;
   if (how === 'cut') way.cut();
@@ -95,7 +95,7 @@ describe('a database that is away when a run ends', () => {
     const waiting = waited.run<Record<string, unknown>>('Hi');
     await second.asked;
 
-    const bringBack = await takeAway();
+    const bringBack = await softDelete();
     for (const held of [first, second]) held.finish();
 
     expect(endOf(await passing(streaming))).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
@@ -212,7 +212,7 @@ clusterOnly('a database that is away', () => {
     const talk = await Talk.start(service);
     service.models.always(says('Hello'));
     await talk.run('Warm');
-    const bringBack = await takeAway(how);
+    const bringBack = await softDelete(how);
 
     const send = (method: string, path: string, body?: object): Promise<Answer> =>
       service.http(method, path, { key: talk.key, ...(body ? { body } : {}) });

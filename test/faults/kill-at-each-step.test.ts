@@ -64,7 +64,7 @@ async function start(more: Readonly<Record<string, string>>): Promise<void> {
 const payments = (file: string): number => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0);
 
 /** One turn in a process that dies in it. @returns the thread, and the events that arrived before */
-async function turnThatDies({ at }: Step, file: string): Promise<{ threadId: string; events: ReceivedEvent[] }> {
+async function runThatDies({ at }: Step, file: string): Promise<{ threadId: string; events: ReceivedEvent[] }> {
   await start({ DIE_AT: at, PAYMENTS: file });
   const { threadId } = await client.thread();
   models.reset();
@@ -81,7 +81,7 @@ async function turnThatDies({ at }: Step, file: string): Promise<{ threadId: str
 }
 
 /** The run of a dead process is ended first. */
-function nextTurn(threadId: string): Promise<ReceivedEvent[]> {
+function nextTask(threadId: string): Promise<ReceivedEvent[]> {
   return onceFree(() => client.streamed(threadId, 'And now?'));
 }
 
@@ -104,7 +104,7 @@ describe('a process that is killed (SIGKILL) at a step of a turn', () => {
   beforeAll(async () => {
     for (const [index, step] of STEPS.entries()) {
       const file = join(data.path, `payments-${index}`);
-      turns.push({ step, file, ...(await turnThatDies(step, file)) });
+      turns.push({ step, file, ...(await runThatDies(step, file)) });
     }
     await start({ PAYMENTS: join(data.path, 'payments-after') });
     models.reset();
@@ -118,7 +118,7 @@ describe('a process that is killed (SIGKILL) at a step of a turn', () => {
       expect(payments(file)).toBe(paid);
       expect(events.some(({ type }) => type === 'RUN_FINISHED')).toBe(false);
 
-      const next = await nextTurn(threadId);
+      const next = await nextTask(threadId);
       expect(next.at(-1)).toMatchObject({ type: 'RUN_FINISHED' });
       const { messages } = await client.call<Listed>('GET', `/v1/threads/${threadId}/messages`);
       expect(messages).toMatchObject([

@@ -1,5 +1,5 @@
 import type { OfferedTool } from '../../src/conversations/index.js';
-import { output, tool } from './scripted-turns.js';
+import { output, tool } from './scripted-runs.js';
 import type { InterruptView, ResumeEntry } from './talk.js';
 
 /** Settings of an agent whose every call of a tool asks. */

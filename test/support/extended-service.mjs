@@ -16,17 +16,17 @@ export async function startExtended(participants) {
   const { createHttpApp } = await built('platform/http/index.js');
   const { createLogger } = await built('platform/telemetry/index.js');
 
-  class ParticipantsModule {
+  class ExtensionsModule {
     name = 'participants';
   }
   const providers = Object.values(participants).flat();
-  Module({ providers, exports: providers })(ParticipantsModule);
+  Module({ providers, exports: providers })(ExtensionsModule);
 
   const settings = loadSettings({ role: 'all', demo: false });
   const logger = createLogger(settings);
   const open = await openDatabase(settings, schemas);
   await migrate(open);
-  const extensions = { imports: [ParticipantsModule], ...participants };
+  const extensions = { imports: [ExtensionsModule], ...participants };
   const app = await createHttpApp({
     rootModule: AppModule.forRoot({ settings, open, clock: new SystemClock(), logger, extensions }),
     settings,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthenticateRequest, CAPABILITIES } from '../../src/access/index.js';
 import { AppModule, operatorCommands, schemas } from '../../src/app.module.js';
-import type { TurnParticipants } from '../../src/conversations/index.js';
+import type { RunExtensions } from '../../src/conversations/index.js';
 import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
 import type { Database } from '../../src/platform/database/index.js';
@@ -52,7 +52,7 @@ export interface TestOrganization {
 
 export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  readonly extensions?: Partial<TurnParticipants>;
+  readonly extensions?: Partial<RunExtensions>;
   readonly clock?: Clock;
 }
 

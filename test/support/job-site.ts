@@ -13,7 +13,7 @@ import {
 } from '../../src/platform/database/index.js';
 import { newId } from '../../src/platform/ids/index.js';
 import { type JobContext, type JobDefinition, JobHandler, JobsModule } from '../../src/platform/jobs/index.js';
-import { Draining } from '../../src/platform/lifecycle/index.js';
+import { ShutdownState } from '../../src/platform/lifecycle/index.js';
 import { createLogger, Logger } from '../../src/platform/telemetry/index.js';
 import { ManualClock } from './manual-clock.js';
 
@@ -145,9 +145,9 @@ function kernel(open: OpenDatabase, clock: Clock, log: string[]): Pick<ModuleMet
       { provide: Database, useValue: open.database },
       { provide: Clock, useValue: clock },
       { provide: Logger, useValue: createLogger({ logLevel: 'info' }, { write: (line) => void log.push(line) }) },
-      Draining,
+      ShutdownState,
     ],
-    exports: [OPEN_DATABASE, Database, Clock, Logger, Draining],
+    exports: [OPEN_DATABASE, Database, Clock, Logger, ShutdownState],
   };
 }
 

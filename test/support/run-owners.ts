@@ -1,7 +1,7 @@
-import { EndOrphanedRuns } from '../../src/conversations/application/end-orphaned-runs.js';
-import { KeepRunsOwned } from '../../src/conversations/application/keep-runs-owned.js';
+import { RunReconciler } from '../../src/conversations/application/run-reconciler.js';
+import { RunHeartbeat } from '../../src/conversations/application/run-heartbeat.js';
 import { RunOwner } from '../../src/conversations/engine/run-owner.js';
-import { OWNER_SILENT_SECONDS } from '../../src/conversations/engine/tunables.js';
+import { OWNER_SILENT_SECONDS } from '../../src/conversations/engine/limits.js';
 import { newId } from '../../src/platform/ids/index.js';
 import type { TestService } from './harness.js';
 import type { Talk } from './talk.js';
@@ -27,6 +27,6 @@ export async function silenceEverybody({ database }: TestService): Promise<void>
 
 /** Ends the runs of dead processes now, as this process does once it is long enough in contact with the database. */
 export async function endOrphans({ app }: TestService): Promise<number> {
-  await app.get(KeepRunsOwned).beat();
-  return app.get(EndOrphanedRuns).sweep(OWNER_SILENT_SECONDS);
+  await app.get(RunHeartbeat).beat();
+  return app.get(RunReconciler).sweep(OWNER_SILENT_SECONDS);
 }

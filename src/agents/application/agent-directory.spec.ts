@@ -17,7 +17,7 @@ import { AgentDirectory, AssistantLookup, ManagedAgentLookup } from './agent-dir
 import { ChangeAgent } from './change-agent.js';
 import { CreateAgent } from './create-agent.js';
 import { DeleteAgent } from './delete-agent.js';
-import { OrganizationTerms } from './organization-terms.js';
+import { PlanLimits } from './plan-limits.js';
 import { VersionedParts } from './versioned-parts.js';
 import { VersionedWrite } from './versioned-write.js';
 
@@ -39,7 +39,7 @@ function processOn(database: Database, key: MasterKey) {
   const vault = new Vault(database, MasterKeys.of(key), clock);
   const view = { name: 'Any', plan: 'free', features: new Set(), agentLimit: null } as const;
   const organizations = { find: (id: string) => Promise.resolve({ ...view, id }) } as unknown as OrganizationDirectory;
-  const terms = new OrganizationTerms(organizations);
+  const terms = new PlanLimits(organizations);
   const versions = new AgentVersionsRepository(database);
   const outbox = { enqueue: () => Promise.resolve() } as unknown as Outbox;
   const writes = new VersionedWrite(database, agents, versions, new VersionedParts(), clock, events);
@@ -83,7 +83,7 @@ async function agentWithKey(apiKey: string): Promise<Agent> {
   return here.create.execute(organizationId, changedBy, { name: 'Ada', provider: { type: 'gemini', useOwnApiKey: true, apiKey } });
 }
 
-describe('an agent that a turn needs', () => {
+describe('an agent that a run needs', () => {
   it('costs the database one read in five seconds, however many ask', async () => {
     const { id } = await agentWithKey('k');
     const asked = await Promise.all([here.directory.find(organizationId, id), here.directory.find(organizationId, id)]);

@@ -15,9 +15,9 @@ import type { KnowledgeSearch } from '../domain/knowledge-search.js';
 import type { ResponseComponents } from '../domain/response-components.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { providerKeyOf } from './agent-secrets.js';
-import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './tunables.js';
+import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './limits.js';
 
-/** Everything a turn needs to know about its agent. */
+/** Everything a run needs to know about its agent. */
 export interface RunnableAgent {
   readonly id: string;
   /** The same as `id`: what the guard asks of every resource. */
@@ -37,7 +37,7 @@ export interface RunnableAgent {
   readonly knowledgeSearch: KnowledgeSearch;
   /** The agent's own word on the routing gateway; `AgentRouting` knows what comes of it. */
   readonly aiGateway: AgentGateway | null;
-  /** 1 to 20; how long one turn may take. */
+  /** 1 to 20; how long one run may take. */
   readonly timeoutMinutes: number;
 }
 

@@ -8,7 +8,7 @@ import { AgentChanged, AgentDeleted } from '../domain/agents.events.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import type { RunnableAgent } from './agent-directory.js';
 import { gatewayTokenOf } from './agent-secrets.js';
-import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './tunables.js';
+import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './limits.js';
 
 type GatewayChoice = { readonly use: 'own'; readonly gateway: OpenGateway } | { readonly use: 'none' | 'organization' };
 

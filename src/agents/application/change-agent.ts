@@ -5,14 +5,14 @@ import type { Agent, AgentChange } from '../domain/agent.js';
 import { type FieldChange, secretChange } from '../domain/field-change.js';
 import { gatewayTokenOf, replaceSecret } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
-import { OrganizationTerms } from './organization-terms.js';
+import { PlanLimits } from './plan-limits.js';
 import { VersionedWrite, type WriteTarget } from './versioned-write.js';
 
 @Injectable()
 export class ChangeAgent {
   constructor(
     private readonly writes: VersionedWrite,
-    private readonly terms: OrganizationTerms,
+    private readonly terms: PlanLimits,
     private readonly vault: Vault,
   ) {}
 

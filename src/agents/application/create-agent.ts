@@ -12,10 +12,10 @@ import { AgentVersionsRepository } from '../persistence/agent-versions.repositor
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { gatewayTokenOf, providerKeyOf } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
-import { OrganizationTerms } from './organization-terms.js';
+import { PlanLimits } from './plan-limits.js';
 
 /** As it is sent: a provider may be one that this build knows and does not run. */
-export interface AgentOrder extends Omit<NewAgent, 'provider'> {
+export interface CreateAgentInput extends Omit<NewAgent, 'provider'> {
   readonly provider: ProviderRequest | { readonly type: 'claude-agent-sdk' };
 }
 
@@ -24,7 +24,7 @@ export class CreateAgent {
   constructor(
     private readonly database: Database,
     private readonly agents: AgentsRepository,
-    private readonly terms: OrganizationTerms,
+    private readonly terms: PlanLimits,
     private readonly vault: Vault,
     private readonly versions: AgentVersionsRepository,
     private readonly clock: Clock,
@@ -34,7 +34,7 @@ export class CreateAgent {
    * Stores the agent as its version 1 and its secrets, or nothing.
    * @throws ValidationFailed, AgentRefused, GatewayNotPermitted
    */
-  async execute(organizationId: string, changedBy: ChangedBy, { provider, ...rest }: AgentOrder): Promise<Agent> {
+  async execute(organizationId: string, changedBy: ChangedBy, { provider, ...rest }: CreateAgentInput): Promise<Agent> {
     if (provider.type === 'claude-agent-sdk') return this.refuseAgentRuntime(organizationId);
     const request: NewAgent = { ...rest, provider };
     const { agentLimit } = await this.terms.requirePermitted(organizationId, request);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentVersion } from '../domain/agent-version.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
-import { VERSIONS_PAGE_BYTES } from './tunables.js';
+import { VERSIONS_PAGE_BYTES } from './limits.js';
 
 @Injectable()
 export class ListVersions {

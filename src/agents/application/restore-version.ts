@@ -9,7 +9,7 @@ import type { FieldChange } from '../domain/field-change.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { gatewayTokenOf } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
-import { OrganizationTerms } from './organization-terms.js';
+import { PlanLimits } from './plan-limits.js';
 import { VersionedParts } from './versioned-parts.js';
 import { VersionedWrite, type WriteTarget } from './versioned-write.js';
 
@@ -19,7 +19,7 @@ export class RestoreVersion {
     private readonly writes: VersionedWrite,
     private readonly versions: AgentVersionsRepository,
     private readonly parts: VersionedParts,
-    private readonly terms: OrganizationTerms,
+    private readonly terms: PlanLimits,
     private readonly vault: Vault,
   ) {}
 

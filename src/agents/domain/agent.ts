@@ -20,7 +20,7 @@ import {
   DEFAULT_RESPONSE_COMPONENTS,
   type ResponseComponents,
   type ResponseComponentsChange,
-  turnDial,
+  updateComponents,
 } from './response-components.js';
 
 export const NAME_LENGTH = { min: 1, max: 255 } as const;
@@ -203,7 +203,7 @@ export class Agent {
       longTermMemory: change.longTermMemory?.enabled ?? current.longTermMemory,
       toolProgress: change.toolProgress?.enabled ?? current.toolProgress,
       responseComponents: responseComponents
-        ? turnDial(this.type, this.responseComponents, responseComponents)
+        ? updateComponents(this.type, this.responseComponents, responseComponents)
         : this.responseComponents,
       knowledgeSearch: merged(current.knowledgeSearch, change.knowledgeSearch),
       aiGateway: aiGateway ? gatewayOf(this.type, aiGateway) : aiGateway === null ? null : current.aiGateway,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AGENT_TYPES } from './agent-type.js';
-import { completeDial, DEFAULT_RESPONSE_COMPONENTS, turnDial } from './response-components.js';
+import { completeDial, DEFAULT_RESPONSE_COMPONENTS, updateComponents } from './response-components.js';
 
 const DEFAULTS = { choiceButtons: true, card: true, list: false, table: false, chart: false };
 
@@ -23,15 +23,15 @@ describe('turning the dial', () => {
 
   it.each(['anthropic', 'openai-responses'] as const)('lets %s agents emit everything', (type) => {
     const components = { list: true, table: true, chart: true };
-    expect(turnDial(type, dial, { frequency: 'high', components })).toEqual({
+    expect(updateComponents(type, dial, { frequency: 'high', components })).toEqual({
       frequency: 'high',
       components: { choiceButtons: true, card: true, ...components },
     });
   });
 
   it('changes only the switches that were sent and keeps the frequency that was not', () => {
-    const before = turnDial('anthropic', dial, { frequency: 'medium', components: { list: true } });
-    expect(turnDial('anthropic', before, { components: { card: false } })).toEqual({
+    const before = updateComponents('anthropic', dial, { frequency: 'medium', components: { list: true } });
+    expect(updateComponents('anthropic', before, { components: { card: false } })).toEqual({
       frequency: 'medium',
       components: { ...DEFAULTS, list: true, card: false },
     });
@@ -39,7 +39,7 @@ describe('turning the dial', () => {
 
   it.each(['gemini', 'classic'] as const)('refuses every frequency but off to %s agents', (type) => {
     for (const frequency of ['low', 'medium', 'high'] as const) {
-      expect(() => turnDial(type, dial, { frequency })).toThrow(
+      expect(() => updateComponents(type, dial, { frequency })).toThrow(
         expect.objectContaining({ kind: 'unprocessable', code: 'unsupported_for_agent_type' }),
       );
     }
@@ -47,18 +47,18 @@ describe('turning the dial', () => {
 
   it('names every switch that the type cannot emit, and only those', () => {
     const components = { choiceButtons: true, card: true, list: true, chart: true };
-    expect(() => turnDial('claude-agent-sdk', dial, { frequency: 'low', components })).toThrow(/emit list, chart;/);
-    expect(turnDial('claude-agent-sdk', dial, { frequency: 'low' }).frequency).toBe('low');
+    expect(() => updateComponents('claude-agent-sdk', dial, { frequency: 'low', components })).toThrow(/emit list, chart;/);
+    expect(updateComponents('claude-agent-sdk', dial, { frequency: 'low' }).frequency).toBe('low');
   });
 
   it('refuses a switch that was turned off and cannot be emitted', () => {
-    const off = turnDial('gemini', dial, { components: { card: false } });
-    expect(() => turnDial('gemini', off, { components: { card: true } })).toThrow(/emit card;/);
+    const off = updateComponents('gemini', dial, { components: { card: false } });
+    expect(() => updateComponents('gemini', off, { components: { card: true } })).toThrow(/emit card;/);
   });
 
   it.each(AGENT_TYPES)('always lets %s agents turn off, and repeat a switch that reads true', (type) => {
     const off = { choiceButtons: false, card: false, list: false, table: false, chart: false };
-    expect(turnDial(type, dial, { frequency: 'off', components: off }).components).toEqual(off);
-    expect(turnDial(type, dial, { components: { choiceButtons: true, card: true } })).toEqual(dial);
+    expect(updateComponents(type, dial, { frequency: 'off', components: off }).components).toEqual(off);
+    expect(updateComponents(type, dial, { components: { choiceButtons: true, card: true } })).toEqual(dial);
   });
 });

@@ -83,7 +83,7 @@ export function completeDial(stored: {
  * The dial after a change. What is off may always be written; what is on already may be sent again.
  * @throws UnsupportedForAgentType naming the switches, or the frequency, that this type cannot act on
  */
-export function turnDial(
+export function updateComponents(
   type: AgentType,
   current: ResponseComponents,
   change: ResponseComponentsChange,

@@ -206,7 +206,7 @@ class AgentBody {
   readonly knowledgeSearch?: KnowledgeSearchBody;
   @IntegerField({
     ...{ min: TIMEOUT_MINUTES.min, max: TIMEOUT_MINUTES.max, optional: true },
-    description: `Longest time of one turn. Default ${TIMEOUT_MINUTES.default}.`,
+    description: `Longest time of one run. Default ${TIMEOUT_MINUTES.default}.`,
   })
   readonly timeoutMinutes?: number;
 }

@@ -1,5 +1,5 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
-import type { AgentOrder } from '../application/create-agent.js';
+import type { CreateAgentInput } from '../application/create-agent.js';
 import type { AgentChange } from '../domain/agent.js';
 import type { GatewayRequest } from '../domain/agent-gateway.js';
 import { parseDialChange } from '../domain/response-components.js';
@@ -7,7 +7,7 @@ import type { AgentGatewayBody, ChangeAgentBody, CreateAgentBody } from './agent
 
 const GATEWAY_FIELDS = ['edgeAccountId', 'gatewayName', 'edgeApiToken'] as const;
 
-export function orderOf({ aiGateway, ...body }: CreateAgentBody): AgentOrder {
+export function orderOf({ aiGateway, ...body }: CreateAgentBody): CreateAgentInput {
   return { ...body, aiGateway: aiGateway && gatewayRequestOf(aiGateway) };
 }
 

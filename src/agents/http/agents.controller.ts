@@ -17,12 +17,12 @@ import { AgentViews } from './agent-views.js';
 import { acceptableVersions, etagOf } from './if-match.js';
 import { ApiVersionHeader } from './version-header.js';
 
-const MOST_IDS = 100;
+const MAX_IDS = 100;
 /** Causes that creating and changing an agent have in common. */
 const SETTINGS_REFUSED = ['knowledge_search_not_permitted', 'ai_gateway_unsupported_provider'];
 
 class AgentsQuery {
-  @QueryUuidListField({ max: MOST_IDS })
+  @QueryUuidListField({ max: MAX_IDS })
   readonly ids!: readonly string[];
 }
 

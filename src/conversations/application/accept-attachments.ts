@@ -12,11 +12,11 @@ import {
 import { type ProviderType, takesMediaType } from '../../models/index.js';
 import { emptyNote, type MessageAttachment } from '../domain/attachment.js';
 import { attachmentRefused, attachmentsTooLarge, callerLeft } from '../domain/conversations.errors.js';
-import type { OpeningThread } from '../domain/opening.js';
+import type { NewThread } from '../domain/new-thread.js';
 import { type AttachedFile, AttachedFiles } from '../engine/attached-files.js';
 import { base64BytesOf, sum } from '../engine/choose-attachments.js';
 import { type ReadAttachment, toModelAttachment } from '../engine/model-attachments.js';
-import { REQUEST_BASE64_BYTES } from '../engine/tunables.js';
+import { REQUEST_BASE64_BYTES } from '../engine/limits.js';
 import { inParallel } from './in-parallel.js';
 
 /** Fetched at a time for one request: each may hold the largest file there is in memory. */
@@ -27,9 +27,9 @@ export interface AcceptCommand {
   readonly provider: ProviderType;
   /** Of the new message. */
   readonly attachments: readonly AttachmentReference[];
-  readonly opening: OpeningThread | undefined;
+  readonly newThread: NewThread | undefined;
   /** Aborted when the caller leaves; the work ends then. */
-  readonly gone: (() => AbortSignal) | undefined;
+  readonly disconnected: (() => AbortSignal) | undefined;
 }
 
 /** What a request brought along, ready to be stored with its messages. */
@@ -37,7 +37,7 @@ export interface AcceptedAttachments {
   readonly message: readonly MessageAttachment[];
   /** Those of the new message as the model gets them; released by whoever launches no run with them. */
   readonly files: AttachedFiles;
-  readonly opening: OpeningThread<MessageAttachment> | undefined;
+  readonly newThread: NewThread<MessageAttachment> | undefined;
   /** Copies that were made for this request. */
   readonly copies: readonly string[];
 }
@@ -48,7 +48,7 @@ interface Read {
 }
 
 /**
- * Reads what messages refer to and sees to it that no later turn depends on another's server or on a signature: an
+ * Reads what messages refer to and sees to it that no later run depends on another's server or on a signature: an
  * upload is kept by its id, everything else as a copy.
  */
 @Injectable()
@@ -64,13 +64,13 @@ export class AcceptAttachments {
    * memory for them; FileStoreUnavailable. No copy is left behind then.
    */
   async execute(command: AcceptCommand): Promise<AcceptedAttachments> {
-    const { organizationId, opening, attachments } = command;
-    const said = opening?.history.flatMap((message) => message.attachments ?? []) ?? [];
+    const { organizationId, newThread, attachments } = command;
+    const said = newThread?.history.flatMap((message) => message.attachments ?? []) ?? [];
     const memory = this.memory.reserve();
     // Most messages bring nothing along, and pay nothing for it.
     if (said.length + attachments.length === 0) {
       const files = new AttachedFiles([], memory);
-      return { message: [], files, opening: opening && withAttachments(opening, []), copies: [] };
+      return { message: [], files, newThread: newThread && withAttachments(newThread, []), copies: [] };
     }
     const copies: string[] = [];
     try {
@@ -82,7 +82,7 @@ export class AcceptAttachments {
       return {
         message: kept.slice(earlier.length),
         files: new AttachedFiles(own.map(contentOf), memory),
-        opening: opening && withAttachments(opening, earlier),
+        newThread: newThread && withAttachments(newThread, earlier),
         copies,
       };
     } catch (error) {
@@ -98,13 +98,13 @@ export class AcceptAttachments {
   }
 
   private async readAll(
-    { organizationId, provider, gone: watch }: AcceptCommand,
+    { organizationId, provider, disconnected: watch }: AcceptCommand,
     references: readonly AttachmentReference[],
     memory: MemoryReservation,
   ): Promise<Read[]> {
-    const gone = watch?.();
+    const disconnected = watch?.();
     const refused = new AbortController();
-    const signal = gone ? AbortSignal.any([gone, refused.signal]) : refused.signal;
+    const signal = disconnected ? AbortSignal.any([disconnected, refused.signal]) : refused.signal;
     let base64Bytes = 0;
     try {
       return await inParallel(references, FETCHED_AT_A_TIME, async (reference) => {
@@ -121,7 +121,7 @@ export class AcceptAttachments {
     } catch (error) {
       // The others would be fetched for nothing.
       refused.abort();
-      throw gone?.aborted ? callerLeft() : error;
+      throw disconnected?.aborted ? callerLeft() : error;
     }
   }
 
@@ -156,12 +156,12 @@ function contentOf({ reference: { name }, content }: Read): AttachedFile {
 }
 
 /** The conversation with what is kept in place of what its messages refer to, which is in the same order. */
-function withAttachments(opening: OpeningThread, kept: readonly MessageAttachment[]): OpeningThread<MessageAttachment> {
+function withAttachments(newThread: NewThread, kept: readonly MessageAttachment[]): NewThread<MessageAttachment> {
   let next = 0;
-  const history = opening.history.map(({ attachments = [], ...said }) => {
+  const history = newThread.history.map(({ attachments = [], ...said }) => {
     const own = kept.slice(next, next + attachments.length);
     next += own.length;
     return own.length === 0 ? said : { ...said, attachments: own };
   });
-  return { ...opening, history };
+  return { ...newThread, history };
 }

@@ -20,12 +20,12 @@ export class CancelRun {
    * @returns the run as it ended
    * @throws DomainError `not_found`, `gone` when the caller left before the end
    */
-  async execute(reference: RunReference, gone: () => AbortSignal): Promise<StoredRun> {
+  async execute(reference: RunReference, disconnected: () => AbortSignal): Promise<StoredRun> {
     const { run } = await this.joinRun.read(reference);
     if (run.status === 'running') {
       await this.runs.requestCancel(reference);
       this.supervisor.find(reference)?.abort('cancel_requested');
-      await this.joinRun.ended(reference, gone);
+      await this.joinRun.ended(reference, disconnected);
     }
     return this.joinRun.read(reference);
   }

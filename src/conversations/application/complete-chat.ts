@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import { type Conversation, openThread } from '../domain/opening.js';
+import { type Conversation, createNewThread } from '../domain/new-thread.js';
 import type { UserContext } from '../ports/index.js';
 import type { ActiveRun } from './run-supervisor.js';
 import { StartRun } from './start-run.js';
@@ -17,7 +17,7 @@ export interface CompleteChatCommand {
   readonly userContext: UserContext | null;
   readonly idempotency?: IdempotentRequest;
   /** Aborted when the caller leaves; asked for only where something is to end then. */
-  readonly gone: () => AbortSignal;
+  readonly disconnected: () => AbortSignal;
 }
 
 /** Answers the last message of a conversation that the caller keeps, or continues one that is kept here. */
@@ -34,23 +34,23 @@ export class CompleteChat {
    * @throws what `StartRun.execute` throws; nothing is stored then
    */
   async execute(command: CompleteChatCommand): Promise<ActiveRun> {
-    const { organizationId, agentId, conversation, userContext, idempotency, gone } = command;
-    const turn = {
+    const { organizationId, agentId, conversation, userContext, idempotency, disconnected } = command;
+    const run = {
       organizationId,
       text: conversation.text,
       attachments: conversation.attachments,
-      gone,
+      disconnected,
       callerPrompt: conversation.instructions,
       userContext,
       showReasoning: false,
       // The protocol of this route has no way to ask.
-      unattended: true,
+      nonInteractive: true,
       idempotency,
     };
-    if (command.thread) return this.startRun.execute({ ...turn, thread: command.thread });
-    const opening = openThread({ organizationId, agentId }, conversation, { now: this.clock.now(), newId });
-    const { thread } = opening;
-    const active = await this.startRun.execute({ ...turn, thread, opening });
+    if (command.thread) return this.startRun.execute({ ...run, thread: command.thread });
+    const newThread = createNewThread({ organizationId, agentId }, conversation, { now: this.clock.now(), newId });
+    const { thread } = newThread;
+    const active = await this.startRun.execute({ ...run, thread, newThread });
     if (active.threadId === thread.id) this.lookup.remember(thread);
     return active;
   }

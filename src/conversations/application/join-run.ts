@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { RunLog, type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
 import { callerLeft, runGone, runNotFound } from '../domain/conversations.errors.js';
 import type { RunReference } from '../domain/run.js';
-import { endedAs, type EndedRun } from '../engine/persist-turn.js';
+import { endedAs, type EndedRun } from '../engine/persist-run.js';
 import { replayRun } from '../engine/replay-run.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { type ActiveRun, PLAIN, RunSupervisor } from './run-supervisor.js';
@@ -36,19 +36,19 @@ export class JoinRun {
    * The run as the one who started it has it. Leaving it never ends it, but ends the waiting for it.
    * @throws DomainError `not_found`
    */
-  async join(reference: RunReference, gone?: () => AbortSignal): Promise<ActiveRun> {
+  async join(reference: RunReference, disconnected?: () => AbortSignal): Promise<ActiveRun> {
     const local = this.supervisor.find(reference);
     if (local) return new JoinedRun(reference, local.agentId, () => local.ended);
     const stored = await this.read(reference);
-    return new JoinedRun(reference, stored.run.agentId, () => this.end(reference, stored, gone?.()));
+    return new JoinedRun(reference, stored.run.agentId, () => this.end(reference, stored, disconnected?.()));
   }
 
   /**
    * Resolves when the run has ended, in whichever process it is.
    * @throws DomainError `not_found`, `gone` when the caller left before that
    */
-  async ended(reference: RunReference, gone: () => AbortSignal): Promise<void> {
-    await (this.supervisor.find(reference)?.ended ?? this.waitForEnd(reference, gone()));
+  async ended(reference: RunReference, disconnected: () => AbortSignal): Promise<void> {
+    await (this.supervisor.find(reference)?.ended ?? this.waitForEnd(reference, disconnected()));
   }
 
   /**
@@ -94,8 +94,8 @@ export class JoinRun {
     yield [...events].map((event, index) => ({ number: index + 1, tag: PLAIN, data: JSON.stringify(event) }));
   }
 
-  private async end(reference: RunReference, stored: StoredRun, gone?: AbortSignal): Promise<EndedRun> {
-    return endedAs(stored.run.status === 'running' ? await this.waitForEnd(reference, gone) : stored);
+  private async end(reference: RunReference, stored: StoredRun, disconnected?: AbortSignal): Promise<EndedRun> {
+    return endedAs(stored.run.status === 'running' ? await this.waitForEnd(reference, disconnected) : stored);
   }
 
   /** A run that has no process any more is ended by the reconciler, so this ends too. */

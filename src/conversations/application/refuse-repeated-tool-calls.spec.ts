@@ -1,28 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TurnContext } from '../ports/index.js';
-import { RefuseRepeatedToolCalls, SAME_CALLS_A_TURN } from './refuse-repeated-tool-calls.js';
+import type { RunContext } from '../ports/index.js';
+import { RefuseRepeatedToolCalls, SAME_CALLS_PER_RUN } from './refuse-repeated-tool-calls.js';
 
-const turn = (): TurnContext => ({ runId: 'r' }) as TurnContext;
+const run = (): RunContext => ({ runId: 'r' }) as RunContext;
 const call = (input: object, id = 'c') => ({ id, name: 'look_up', input: { ...input } });
 
 describe('a model that repeats itself', () => {
-  it('may make the same call a few times in a turn, then is refused', async () => {
+  it('may make the same call a few times in a run, then is refused', async () => {
     const hooks = new RefuseRepeatedToolCalls();
-    const context = turn();
+    const context = run();
     const decisions: string[] = [];
-    for (let count = 0; count <= SAME_CALLS_A_TURN; count += 1) {
+    for (let count = 0; count <= SAME_CALLS_PER_RUN; count += 1) {
       decisions.push((await hooks.beforeToolCall(context, call({ q: 1 }, `c${count}`))).decision);
     }
 
-    expect(decisions).toEqual([...Array<string>(SAME_CALLS_A_TURN).fill('allow'), 'deny']);
+    expect(decisions).toEqual([...Array<string>(SAME_CALLS_PER_RUN).fill('allow'), 'deny']);
   });
 
-  it('is not refused another input, nor the same input in another turn', async () => {
+  it('is not refused another input, nor the same input in another run', async () => {
     const hooks = new RefuseRepeatedToolCalls();
-    const context = turn();
-    for (let count = 0; count <= SAME_CALLS_A_TURN; count += 1) await hooks.beforeToolCall(context, call({ q: 1 }));
+    const context = run();
+    for (let count = 0; count <= SAME_CALLS_PER_RUN; count += 1) await hooks.beforeToolCall(context, call({ q: 1 }));
 
     expect(await hooks.beforeToolCall(context, call({ q: 2 }))).toMatchObject({ decision: 'allow' });
-    expect(await hooks.beforeToolCall(turn(), call({ q: 1 }))).toMatchObject({ decision: 'allow' });
+    expect(await hooks.beforeToolCall(run(), call({ q: 1 }))).toMatchObject({ decision: 'allow' });
   });
 });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../platform/errors/index.js';
-import { type ApprovalAnswer, decide, type Resumption, unfitAnswers } from '../domain/approval.js';
+import { type ApprovalAnswer, decide, type ResumeInput, validateAnswers } from '../domain/approval.js';
 import { answersUnfit, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import { type OpenApprovals, RunReader } from '../persistence/run-reader.repository.js';
 import type { ActiveRun } from './run-supervisor.js';
@@ -33,10 +33,10 @@ export class ResumeRun {
   }
 }
 
-function resumptionOf(open: OpenApprovals | null, answers: readonly ApprovalAnswer[]): Resumption | DomainError {
+function resumptionOf(open: OpenApprovals | null, answers: readonly ApprovalAnswer[]): ResumeInput | DomainError {
   if (!open) return threadNotFound();
   if (open.busy) return threadBusy();
-  const unfit = unfitAnswers(open.requests, answers);
+  const unfit = validateAnswers(open.requests, answers);
   if (unfit) return answersUnfit(unfit);
   if (open.runId === null) throw new Error('Answers fit requests that no run has made');
   return { runId: open.runId, decisions: decide(open.requests, answers) };

@@ -5,8 +5,8 @@ import { isUuid, newId } from '../../platform/ids/index.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
 import { noThreadToResume } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import { type Conversation, openThread } from '../domain/opening.js';
-import { OpeningRepository } from '../persistence/opening.repository.js';
+import { type Conversation, createNewThread } from '../domain/new-thread.js';
+import { NewThreadRepository } from '../persistence/new-thread.repository.js';
 import type { UserContext } from '../ports/index.js';
 import type { ActiveRun } from './run-supervisor.js';
 import { ResumeRun } from './resume-run.js';
@@ -25,13 +25,13 @@ export interface RunAgUiCommand {
   readonly showReasoning: boolean;
   readonly idempotency?: IdempotentRequest;
   /** Aborted when the caller leaves; asked for only where something is to end then. */
-  readonly gone: () => AbortSignal;
+  readonly disconnected: () => AbortSignal;
   /** Told the thread as soon as it is found to exist. */
   readonly onThread: (threadId: string) => void;
 }
 
 /**
- * Runs a turn for a client that makes up its threads' ids. Such an id is kept beside the thread's own, and
+ * Runs a run for a client that makes up its threads' ids. Such an id is kept beside the thread's own, and
  * means something only for its agent: whether it is the id of a thread elsewhere, of another agent or of
  * another organization, changes nothing, so nothing can be learned by trying.
  */
@@ -41,7 +41,7 @@ export class RunAgUi {
     private readonly startRun: StartRun,
     private readonly resumeRun: ResumeRun,
     private readonly lookup: ThreadLookup,
-    private readonly openings: OpeningRepository,
+    private readonly newThreads: NewThreadRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -50,10 +50,10 @@ export class RunAgUi {
    * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { organizationId, conversation, answers, userContext, showReasoning, idempotency, gone } = command;
+    const { organizationId, conversation, answers, userContext, showReasoning, idempotency, disconnected } = command;
     const goingOn = {
       organizationId,
-      gone,
+      disconnected,
       callerPrompt: conversation.instructions,
       userContext,
       showReasoning,
@@ -64,21 +64,21 @@ export class RunAgUi {
       if (!thread) throw noThreadToResume();
       return this.resumeRun.execute({ ...goingOn, thread, answers });
     }
-    const turn = { ...goingOn, text: conversation.text, attachments: conversation.attachments };
-    return thread ? this.startRun.execute({ ...turn, thread }) : this.open(command, turn);
+    const run = { ...goingOn, text: conversation.text, attachments: conversation.attachments };
+    return thread ? this.startRun.execute({ ...run, thread }) : this.open(command, run);
   }
 
-  private async open(command: RunAgUiCommand, turn: Omit<StartRunCommand, 'thread'>): Promise<ActiveRun> {
+  private async open(command: RunAgUiCommand, run: Omit<StartRunCommand, 'thread'>): Promise<ActiveRun> {
     const { conversation, threadId: externalId } = command;
-    const opening = openThread(command, conversation, { now: this.clock.now(), newId, externalId });
+    const newThread = createNewThread(command, conversation, { now: this.clock.now(), newId, externalId });
     try {
-      return await this.startRun.execute({ ...turn, thread: opening.thread, opening });
+      return await this.startRun.execute({ ...run, thread: newThread.thread, newThread });
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error;
       // Another request of the client may have opened it a moment ago; else the agent is gone.
       const thread = await this.find(command);
       if (!thread) throw error;
-      return this.startRun.execute({ ...turn, thread });
+      return this.startRun.execute({ ...run, thread });
     }
   }
 
@@ -98,7 +98,7 @@ export class RunAgUi {
       const thread = await this.lookup.find(organizationId, threadId.toLowerCase());
       if (thread?.agentId === agentId) return thread;
     }
-    const id = await this.openings.findByExternalId(organizationId, agentId, threadId);
+    const id = await this.newThreads.findByExternalId(organizationId, agentId, threadId);
     return id === null ? null : { id, agentId };
   }
 }

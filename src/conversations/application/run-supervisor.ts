@@ -3,11 +3,11 @@ import { Clock } from '../../platform/clock/index.js';
 import { RunLog, type RunLogWriter } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { RunReference } from '../domain/run.js';
-import { TurnAborted, type TurnAbortCause } from '../domain/turn-abort.js';
+import { RunAborted, type RunAbortCause } from '../domain/run-abort.js';
 import { isReasoning, runError } from '../engine/agui-events.js';
-import type { EndedRun } from '../engine/persist-turn.js';
-import { TurnEngine } from '../engine/turn-engine.js';
-import type { TurnContext } from '../ports/index.js';
+import type { EndedRun } from '../engine/persist-run.js';
+import { RunEngine } from '../engine/run-engine.js';
+import type { RunContext } from '../ports/index.js';
 
 /** Tags of the run log: reasoning is shown to those who ask for it. */
 export const REASONING = 'reasoning';
@@ -18,7 +18,7 @@ export interface ActiveRun extends RunReference {
   readonly agentId: string;
   /** Settles when the run has ended and is stored; never rejects but for a defect. */
   readonly ended: Promise<EndedRun>;
-  abort(cause: TurnAbortCause): void;
+  abort(cause: RunAbortCause): void;
 }
 
 /** Carries runs from start to end, whoever listens to them. */
@@ -28,7 +28,7 @@ export class RunSupervisor {
   private readonly whenIdle: (() => void)[] = [];
 
   constructor(
-    private readonly engine: TurnEngine,
+    private readonly engine: RunEngine,
     private readonly log: RunLog,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -47,26 +47,26 @@ export class RunSupervisor {
     return run?.organizationId === organizationId && run.threadId === threadId ? run : undefined;
   }
 
-  /** @param revision of the thread that the turn begins at, null where it is not known */
-  launch(turn: Omit<TurnContext, 'signal'>, revision: number | null): ActiveRun {
+  /** @param revision of the thread that the run begins at, null where it is not known */
+  launch(input: Omit<RunContext, 'signal'>, revision: number | null): ActiveRun {
     const controller = new AbortController();
-    const abort = (cause: TurnAbortCause): void => {
-      controller.abort(new TurnAborted(cause));
+    const abort = (cause: RunAbortCause): void => {
+      controller.abort(new RunAborted(cause));
     };
-    const cancelTimeout = this.clock.after(turn.agent.timeoutMinutes * 60_000, () => {
+    const cancelTimeout = this.clock.after(input.agent.timeoutMinutes * 60_000, () => {
       abort('timeout');
     });
-    const writer = this.log.open(turn.runId);
-    const ended = this.drive({ ...turn, signal: controller.signal }, revision, writer).finally(() => {
+    const writer = this.log.open(input.runId);
+    const ended = this.drive({ ...input, signal: controller.signal }, revision, writer).finally(() => {
       cancelTimeout();
-      turn.attached.release();
+      input.attached.release();
       writer.end();
-      this.forget(turn.runId);
+      this.forget(input.runId);
     });
     // Those who wait hear of a defect; where nobody waits it is in the log already.
     ended.catch(() => undefined);
-    const { runId, organizationId, threadId } = turn;
-    const run: ActiveRun = { runId, organizationId, threadId, agentId: turn.agent.id, ended, abort };
+    const { runId, organizationId, threadId } = input;
+    const run: ActiveRun = { runId, organizationId, threadId, agentId: input.agent.id, ended, abort };
     this.active.set(runId, run);
     return run;
   }
@@ -77,11 +77,11 @@ export class RunSupervisor {
     return new Promise((resolve) => this.whenIdle.push(resolve));
   }
 
-  abortAll(cause: TurnAbortCause, which: (run: ActiveRun) => boolean = () => true): void {
+  abortAll(cause: RunAbortCause, which: (run: ActiveRun) => boolean = () => true): void {
     for (const run of this.runs) if (which(run)) run.abort(cause);
   }
 
-  private async drive(context: TurnContext, revision: number | null, writer: RunLogWriter): Promise<EndedRun> {
+  private async drive(context: RunContext, revision: number | null, writer: RunLogWriter): Promise<EndedRun> {
     try {
       const events = this.engine.run(context, revision);
       for (;;) {
@@ -90,8 +90,8 @@ export class RunSupervisor {
         writer.append(isReasoning(next.value) ? REASONING : PLAIN, JSON.stringify(next.value));
       }
     } catch (error) {
-      // A defect: the engine promises to end every turn itself. The stream still gets its terminal event.
-      this.logger.error({ err: error, runId: context.runId }, 'The turn engine threw');
+      // A defect: the engine promises to end every run itself. The stream still gets its terminal event.
+      this.logger.error({ err: error, runId: context.runId }, 'The run engine threw');
       writer.append(PLAIN, JSON.stringify(runError({ code: 'internal', message: 'The run failed inside the service.' })));
       throw error;
     }

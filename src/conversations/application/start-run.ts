@@ -5,7 +5,7 @@ import { ModelGateway, type ProviderType } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { DomainError } from '../../platform/errors/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { Draining } from '../../platform/lifecycle/index.js';
+import { ShutdownState } from '../../platform/lifecycle/index.js';
 import {
   agentAbsent,
   agentCannotRun,
@@ -15,13 +15,13 @@ import {
   threadBusy,
   threadNotFound,
 } from '../domain/conversations.errors.js';
-import type { Resumption } from '../domain/approval.js';
+import type { ResumeInput } from '../domain/approval.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { MessageAttachment } from '../domain/attachment.js';
-import type { OpeningThread } from '../domain/opening.js';
+import type { NewThread } from '../domain/new-thread.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
-import { OpeningRepository } from '../persistence/opening.repository.js';
+import { NewThreadRepository } from '../persistence/new-thread.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { type NewRun, RunRepository, type StartResult } from '../persistence/run.repository.js';
 import type { UserContext } from '../ports/index.js';
@@ -34,20 +34,20 @@ export interface StartRunCommand {
   readonly organizationId: string;
   readonly thread: ThreadReference;
   /** Makes `thread` together with the run. */
-  readonly opening?: OpeningThread;
+  readonly newThread?: NewThread;
   /** Put after everything else of the system prompt. */
   readonly callerPrompt?: string;
   readonly text: string;
   readonly attachments?: readonly AttachmentReference[];
   /**
    * Aborted when the caller leaves: what is done before the message is stored ends then, and so does waiting for the
-   * run of another process. Most turns do neither, and a signal that nobody listens to is memory that a stream holds
+   * run of another process. Most runs do neither, and a signal that nobody listens to is memory that a stream holds
    * to its end.
    */
-  readonly gone?: () => AbortSignal;
+  readonly disconnected?: () => AbortSignal;
   readonly userContext: UserContext | null;
   /** Nobody can be asked to approve a tool call. */
-  readonly unattended?: boolean;
+  readonly nonInteractive?: boolean;
   /** Whether the model's thinking is asked for and put on the stream. */
   readonly showReasoning: boolean;
   /** Makes a repeat of the request join the run of the first one. */
@@ -55,9 +55,9 @@ export interface StartRunCommand {
 }
 
 /** Goes on with what the thread's last run asked, in place of a message. */
-export type ResumedRunCommand = Omit<StartRunCommand, 'text' | 'attachments' | 'opening'> & { readonly resumption: Resumption };
+export type ResumedRunCommand = Omit<StartRunCommand, 'text' | 'attachments' | 'newThread'> & { readonly resumption: ResumeInput };
 
-/** Takes a message, or the answers to what was asked: stores it with its run, then lets the turn begin. */
+/** Takes a message, or the answers to what was asked: stores it with its run, then lets the run begin. */
 @Injectable()
 export class StartRun {
   constructor(
@@ -66,12 +66,12 @@ export class StartRun {
     private readonly attachments: AcceptAttachments,
     private readonly runs: RunRepository,
     private readonly reader: RunReader,
-    private readonly openings: OpeningRepository,
+    private readonly newThreads: NewThreadRepository,
     private readonly owner: RunOwner,
     private readonly supervisor: RunSupervisor,
     private readonly keys: IdempotencyRepository,
     private readonly joinRun: JoinRun,
-    private readonly draining: Draining,
+    private readonly draining: ShutdownState,
     private readonly clock: Clock,
   ) {}
 
@@ -83,7 +83,7 @@ export class StartRun {
    * stops; nothing is stored then
    */
   async execute(command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun> {
-    const { organizationId, thread, userContext, showReasoning, callerPrompt, unattended = false } = command;
+    const { organizationId, thread, userContext, showReasoning, callerPrompt, nonInteractive = false } = command;
     this.refuseWhileStopping();
     const agent = await this.runnableAgent(command);
     const { type, model, useOwnApiKey } = agent.provider;
@@ -94,7 +94,7 @@ export class StartRun {
     const resumption = 'resumption' in command ? command.resumption : undefined;
     const userMessage = 'text' in command ? { id: newId(), text: command.text, attachments: accepted.message } : null;
     const run = { id: newId(), messageId: newId(), threadId: thread.id, userMessage, resumption, userContext };
-    const started = await this.store(organizationId, accepted.opening, {
+    const started = await this.store(organizationId, accepted.newThread, {
       ...run,
       ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
@@ -121,8 +121,8 @@ export class StartRun {
       decisions: resumption?.decisions ?? null,
       userContext,
       callerPrompt,
-      isFirstTurn: started.isFirstTurn,
-      unattended,
+      isFirstRun: started.isFirstRun,
+      nonInteractive,
       showReasoning,
       stopwatch,
     }, started.revision);
@@ -141,9 +141,9 @@ export class StartRun {
   }
 
   private async accept(command: StartRunCommand | ResumedRunCommand, provider: ProviderType): Promise<AcceptedAttachments> {
-    const { organizationId, gone } = command;
-    const brought = { attachments: attachmentsOf(command), opening: openingOf(command) };
-    const accepted = await this.attachments.execute({ organizationId, provider, gone, ...brought });
+    const { organizationId, disconnected } = command;
+    const brought = { attachments: attachmentsOf(command), newThread: openingOf(command) };
+    const accepted = await this.attachments.execute({ organizationId, provider, disconnected, ...brought });
     try {
       // Fetching takes its time, in which the process may have been told to stop.
       this.refuseWhileStopping();
@@ -161,11 +161,11 @@ export class StartRun {
    */
   private async settled(command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun | undefined> {
     const { organizationId, thread, idempotency } = command;
-    const opening = openingOf(command);
-    const brings = attachmentsOf(command).length > 0 || opening?.history.some((said) => said.attachments !== undefined);
+    const newThread = openingOf(command);
+    const brings = attachmentsOf(command).length > 0 || newThread?.history.some((said) => said.attachments !== undefined);
     if (brings !== true) return undefined;
     // In this order: what makes the thread busy may be the first request's run, and then its key is there to be found.
-    const isBusy = !opening && (await this.reader.isBusy(organizationId, thread.id));
+    const isBusy = !newThread && (await this.reader.isBusy(organizationId, thread.id));
     const first = idempotency && (await this.keys.findCurrent(organizationId, idempotency, this.clock.now()));
     if (first) return this.instead('repeated', command);
     if (isBusy) throw threadBusy();
@@ -174,21 +174,21 @@ export class StartRun {
 
   private store(
     organizationId: string,
-    opening: OpeningThread<MessageAttachment> | undefined,
+    newThread: NewThread<MessageAttachment> | undefined,
     run: NewRun,
   ): Promise<StartResult> {
-    return opening ? this.openings.start(organizationId, opening, run) : this.runs.start(organizationId, run);
+    return newThread ? this.newThreads.start(organizationId, newThread, run) : this.runs.start(organizationId, run);
   }
 
   /** @returns the run that the first request of this key has made; null when this is the first */
-  async repeated({ organizationId, thread, opening, idempotency, gone }: RepeatableCommand): Promise<ActiveRun | null> {
+  async repeated({ organizationId, thread, newThread, idempotency, disconnected }: RepeatableCommand): Promise<ActiveRun | null> {
     const first = idempotency ? await this.keys.find(organizationId, idempotency) : null;
     if (!idempotency || !first) return null;
     if (first.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
     const runId = first.resourceId;
-    const threadId = opening ? await this.openings.threadOf(organizationId, runId) : thread.id;
+    const threadId = newThread ? await this.newThreads.threadOf(organizationId, runId) : thread.id;
     if (threadId === null) throw threadNotFound();
-    return this.joinRun.join({ organizationId, threadId, runId }, gone);
+    return this.joinRun.join({ organizationId, threadId, runId }, disconnected);
   }
 
   private async instead(because: Refusal, command: StartRunCommand | ResumedRunCommand): Promise<ActiveRun> {
@@ -202,15 +202,15 @@ export class StartRun {
   }
 }
 
-type RepeatableCommand = Pick<StartRunCommand, 'organizationId' | 'thread' | 'opening' | 'idempotency' | 'gone'>;
+type RepeatableCommand = Pick<StartRunCommand, 'organizationId' | 'thread' | 'newThread' | 'idempotency' | 'disconnected'>;
 type Refusal = Extract<StartResult, { started: false }>['because'];
 
 function attachmentsOf(command: StartRunCommand | ResumedRunCommand): readonly AttachmentReference[] {
   return ('text' in command ? command.attachments : undefined) ?? [];
 }
 
-function openingOf(command: StartRunCommand | ResumedRunCommand): OpeningThread | undefined {
-  return 'text' in command ? command.opening : undefined;
+function openingOf(command: StartRunCommand | ResumedRunCommand): NewThread | undefined {
+  return 'text' in command ? command.newThread : undefined;
 }
 
 function absent(command: StartRunCommand | ResumedRunCommand): DomainError {

@@ -1,12 +1,12 @@
-import type { Utterance } from '../domain/opening.js';
+import type { InputMessage } from '../domain/new-thread.js';
 
 export const SUGGESTIONS = 3;
 
 /** What is sent of a long conversation: its end decides what comes next. */
 const NEWEST_MESSAGES = 20;
-const LONGEST_MESSAGE = 4_000;
+const MAX_MESSAGE_LENGTH = 4_000;
 /** A suggestion goes on a button; what is longer is an answer to something else. */
-const LONGEST_SUGGESTION = 200;
+const MAX_SUGGESTION_LENGTH = 200;
 
 const INSTRUCTION =
   `You suggest what the user of a chat could say next. Answer with a JSON array of exactly ${SUGGESTIONS} strings and ` +
@@ -20,7 +20,7 @@ export interface SuggestionPrompt {
 }
 
 /** The one question the model is asked: the conversation is quoted, so that no model takes it for its own. */
-export function suggestionPrompt(agentPrompt: string, messages: readonly Utterance[]): SuggestionPrompt {
+export function suggestionPrompt(agentPrompt: string, messages: readonly InputMessage[]): SuggestionPrompt {
   const said = messages
     .slice(-NEWEST_MESSAGES)
     .map(({ role, content }) => ({ role, content: shortened(content) }));
@@ -36,7 +36,7 @@ export function suggestionPrompt(agentPrompt: string, messages: readonly Utteran
  */
 export function readSuggestions(answer: string): string[] | null {
   const found = [...new Set((jsonStrings(answer) ?? lines(answer)).map(tidy))].filter(
-    (text) => text !== '' && [...text].length <= LONGEST_SUGGESTION,
+    (text) => text !== '' && [...text].length <= MAX_SUGGESTION_LENGTH,
   );
   return found.length < SUGGESTIONS ? null : found.slice(0, SUGGESTIONS);
 }
@@ -74,5 +74,5 @@ function tidy(text: string): string {
 
 function shortened(text: string): string {
   const characters = [...text];
-  return characters.length <= LONGEST_MESSAGE ? text : `${characters.slice(0, LONGEST_MESSAGE).join('')}…`;
+  return characters.length <= MAX_MESSAGE_LENGTH ? text : `${characters.slice(0, MAX_MESSAGE_LENGTH).join('')}…`;
 }

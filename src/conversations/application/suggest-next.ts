@@ -2,23 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/index.js';
 import { ModelFailure, ModelGateway, type ModelOptions, type ModelRequest } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Draining } from '../../platform/lifecycle/index.js';
+import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { agentAbsent, agentCannotRun, runFailed, serviceStopping } from '../domain/conversations.errors.js';
-import type { Utterance } from '../domain/opening.js';
-import { publicFailure } from '../engine/resolve-turn.js';
+import type { InputMessage } from '../domain/new-thread.js';
+import { publicFailure } from '../engine/resolve-failure.js';
 import { readSuggestions, suggestionPrompt } from './suggest-next.prompt.js';
 
 /** Nobody waits longer for buttons. */
 const TIME_LIMIT_MS = 30_000;
 /** A model that writes more than this does not write suggestions. */
-const LONGEST_ANSWER = 8_000;
+const MAX_ANSWER_LENGTH = 8_000;
 
 export interface SuggestNextCommand {
   readonly organizationId: string;
   readonly agentId: string;
   /** Oldest first; may be empty, for the beginning of a conversation. */
-  readonly messages: readonly Utterance[];
+  readonly messages: readonly InputMessage[];
 }
 
 /** Short things that the user could say next, from one call of the agent's model. Nothing is stored. */
@@ -28,7 +28,7 @@ export class SuggestNext {
     private readonly agents: AgentDirectory,
     private readonly routing: AgentRouting,
     private readonly models: ModelGateway,
-    private readonly draining: Draining,
+    private readonly draining: ShutdownState,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -39,7 +39,7 @@ export class SuggestNext {
    * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as a waiting run
    * @throws the signal's reason after `gone`
    */
-  async execute({ organizationId, agentId, messages }: SuggestNextCommand, gone: AbortSignal): Promise<string[]> {
+  async execute({ organizationId, agentId, messages }: SuggestNextCommand, disconnected: AbortSignal): Promise<string[]> {
     if (this.draining.draining) throw serviceStopping();
     const agent = await this.agents.find(organizationId, agentId);
     if (!agent) throw agentAbsent();
@@ -47,23 +47,23 @@ export class SuggestNext {
     if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
       throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
     }
-    const answer = await this.ask(agent, messages, gone);
+    const answer = await this.ask(agent, messages, disconnected);
     const suggestions = readSuggestions(answer);
     if (suggestions) return suggestions;
     this.logger.warn({ agentId, characters: answer.length }, 'A model did not answer with suggestions');
     throw runFailed({ code: 'provider_error', message: 'The model did not answer with suggestions.' }, { ownKey: false });
   }
 
-  private async ask(agent: RunnableAgent, messages: readonly Utterance[], gone: AbortSignal): Promise<string> {
+  private async ask(agent: RunnableAgent, messages: readonly InputMessage[], disconnected: AbortSignal): Promise<string> {
     const limit = new AbortController();
     const cancelLimit = this.clock.after(TIME_LIMIT_MS, () => {
       limit.abort();
     });
-    const signal = AbortSignal.any([gone, limit.signal]);
+    const signal = AbortSignal.any([disconnected, limit.signal]);
     try {
       return await this.answer(await this.request(agent, messages), signal);
     } catch (error) {
-      if (gone.aborted) throw error;
+      if (disconnected.aborted) throw error;
       throw this.failure(agent, error, limit.signal);
     } finally {
       cancelLimit();
@@ -74,12 +74,12 @@ export class SuggestNext {
     let text = '';
     for await (const event of this.models.stream(request, signal)) {
       if (event.type === 'text') text += event.text;
-      if (text.length > LONGEST_ANSWER) break;
+      if (text.length > MAX_ANSWER_LENGTH) break;
     }
     return text;
   }
 
-  private async request(agent: RunnableAgent, messages: readonly Utterance[]): Promise<ModelRequest> {
+  private async request(agent: RunnableAgent, messages: readonly InputMessage[]): Promise<ModelRequest> {
     const { organizationId, id, provider, options, systemPrompt } = agent;
     const [apiKey, route] = await Promise.all([
       provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, id) : undefined,

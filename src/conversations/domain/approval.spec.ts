@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decide, declinedOutput, needsApproval, type ToolEffect, unfitAnswers } from './approval.js';
+import { decide, declinedOutput, needsApproval, type ToolEffect, validateAnswers } from './approval.js';
 
 const request = (id: string) => ({ id, toolCallId: `call-${id}`, tool: 'pay', input: { id } });
 const answer = (interruptId: string, approved = true, reason: string | null = null) => ({ interruptId, approved, reason });
@@ -25,7 +25,7 @@ describe('answers', () => {
   const requests = [request('a'), request('b')];
 
   it('fit in any order when each request has one', () => {
-    expect(unfitAnswers(requests, [answer('b'), answer('a')])).toBeNull();
+    expect(validateAnswers(requests, [answer('b'), answer('a')])).toBeNull();
   });
 
   it.each([
@@ -34,7 +34,7 @@ describe('answers', () => {
     ['one is unknown', [answer('a'), answer('c')], { problem: 'unknown', index: 1, interruptId: 'c' }],
     ['one is repeated', [answer('a'), answer('b'), answer('a')], { problem: 'repeated', index: 2, interruptId: 'a' }],
   ])('do not fit when %s', (_what, answers, unfit) => {
-    expect(unfitAnswers(requests, answers)).toEqual(unfit);
+    expect(validateAnswers(requests, answers)).toEqual(unfit);
   });
 
   it('become decisions in the order of the requests, with what the tool is to be called with', () => {

@@ -53,7 +53,7 @@ export interface ApprovalDecision {
 }
 
 /** How a run goes on that ended with requests. */
-export interface Resumption {
+export interface ResumeInput {
   /** The run that asked. */
   readonly runId: string;
   /** One a request, in their order. */
@@ -65,7 +65,7 @@ export type UnfitAnswers =
   | { readonly problem: 'missing'; readonly interruptId: string };
 
 /** Answers fit when each request has exactly one, and there is none besides. */
-export function unfitAnswers(
+export function validateAnswers(
   requests: readonly ApprovalRequest[],
   answers: readonly ApprovalAnswer[],
 ): UnfitAnswers | null {

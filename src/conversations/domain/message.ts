@@ -58,7 +58,7 @@ export interface Message {
 export type ShownMessage = Omit<Message, 'transcript'>;
 
 /** What a model reads of a message, and how it is found again. */
-export type SaidMessage = Pick<
+export type HistoryMessage = Pick<
   Message,
   'id' | 'runId' | 'role' | 'content' | 'blocked' | 'attachments' | 'toolCalls' | 'transcript'
 >;
@@ -93,9 +93,9 @@ export function withNotes(text: string, notes: readonly string[]): string {
  * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
  * what the provider wants back with its own answers is kept since the user's last message
  */
-export function toModelMessages(messages: readonly SaidMessage[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
+export function toModelMessages(messages: readonly HistoryMessage[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
   const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
-  const conversation = new Pairing<UserEntry>(substitute);
+  const conversation = new ToolResultMatcher<UserEntry>(substitute);
   for (const message of messages) {
     if (message.runId === null || !blockedRuns.has(message.runId)) addEntries(conversation, message);
   }
@@ -106,7 +106,7 @@ export function toModelMessages(messages: readonly SaidMessage[], end: 'closed' 
 
 /** Results follow their answer in the order of its calls: some providers pair them by their place. */
 export function inCallOrder(entries: readonly ModelMessage[]): ModelMessage[] {
-  const conversation = new Pairing<Extract<ModelMessage, { role: 'user' }>>(() => null);
+  const conversation = new ToolResultMatcher<Extract<ModelMessage, { role: 'user' }>>(() => null);
   for (const entry of entries) conversation.add(entry, []);
   return conversation.open();
 }
@@ -118,14 +118,14 @@ export function withoutState<Asked extends { readonly role: 'user' }>(entry: Ans
 
 const NO_CALLS: readonly Call[] = [];
 
-function addEntries(conversation: Pairing<UserEntry>, message: SaidMessage): void {
+function addEntries(conversation: ToolResultMatcher<UserEntry>, message: HistoryMessage): void {
   const { role, content, transcript, toolCalls } = message;
   if (role === 'user') conversation.add(userEntry(message), toolCalls);
   else if (transcript.length > 0) for (const entry of transcript) conversation.add(entry, toolCalls);
   else if (content !== '') conversation.add({ role, text: content, toolCalls: NO_CALLS }, toolCalls);
 }
 
-function userEntry({ content: text, attachments: attached }: SaidMessage): UserEntry {
+function userEntry({ content: text, attachments: attached }: HistoryMessage): UserEntry {
   return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
 
@@ -135,7 +135,7 @@ type Substitute = (call: Call, records: readonly ToolCallRecord[]) => ResultEntr
  * Providers refuse a call without a result, and a result without its call. Both may stand in two messages:
  * the call in that of the run which asked for approval, the result in that of the run which went on.
  */
-class Pairing<Asked extends { readonly role: 'user' }> {
+class ToolResultMatcher<Asked extends { readonly role: 'user' }> {
   private readonly entries: (Answered | Asked)[] = [];
   /** Those of the last answer, with what became of the calls of its message. */
   private calls: readonly Call[] = NO_CALLS;

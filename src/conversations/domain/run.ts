@@ -44,8 +44,8 @@ export interface Run {
   readonly stopReason?: StopReason | undefined;
 }
 
-/** What became of a turn; the engine decides it once and everything else follows from it. */
-export type TurnOutcome =
+/** What became of a run; the engine decides it once and everything else follows from it. */
+export type RunOutcome =
   | { readonly status: 'completed'; readonly blocked: boolean }
   | { readonly status: 'requires_action'; readonly approvals: readonly ApprovalRequest[] }
   | { readonly status: 'failed'; readonly error: RunError; readonly facts: FailureFacts }
@@ -59,7 +59,7 @@ export interface FailureFacts {
   readonly retryAfterSeconds?: number;
 }
 
-export function errorOf(outcome: TurnOutcome): RunError | null {
+export function errorOf(outcome: RunOutcome): RunError | null {
   switch (outcome.status) {
     case 'failed':
     case 'timed_out':

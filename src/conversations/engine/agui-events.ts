@@ -1,7 +1,7 @@
 import { EventType, type AGUIEvent, PROTOCOL_VERSION, type RunFinishedOutcome } from '@ag-ui/core';
 import type { ToolCallRecord } from '../domain/message.js';
 import type { RunError } from '../domain/run.js';
-import type { MessageView, RunView } from './wire.js';
+import type { MessageView, RunView } from './presenters.js';
 
 /** One event of AG-UI 1.0, the protocol of `runs/stream`. */
 export type RunEvent = AGUIEvent;

@@ -10,10 +10,10 @@ import {
 import { Clock, type Stopwatch } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { RunEvent } from './agui-events.js';
-import { HookPanel } from './hook-panel.js';
+import { HookDispatcher } from './hook-dispatcher.js';
 import { attachmentFacts } from './model-attachments.js';
-import { publicFailure } from './resolve-turn.js';
-import type { NextStep, Turn } from './turn.js';
+import { publicFailure } from './resolve-failure.js';
+import type { NextStep, RunState } from './run-state.js';
 
 /** What one call of the model came to. */
 interface Answer {
@@ -23,65 +23,65 @@ interface Answer {
   state: ProviderState | undefined;
 }
 
-/** Second phase of a turn: one call of the model, its events translated as they come. */
+/** Second phase of a run: one call of the model, its events translated as they come. */
 @Injectable()
 export class CallModel {
   constructor(
     private readonly models: ModelGateway,
-    private readonly hooks: HookPanel,
+    private readonly hooks: HookDispatcher,
     private readonly clock: Clock,
   ) {}
 
-  async *run(turn: Turn): AsyncGenerator<RunEvent, NextStep> {
-    const request = this.request(turn);
+  async *run(state: RunState): AsyncGenerator<RunEvent, NextStep> {
+    const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
     const answer: Answer = { text: '', calls: [], usage: { inputTokens: null, outputTokens: null }, state: undefined };
     try {
-      yield* this.listen(turn, request, answer);
-      this.record(turn, request, answer, stopwatch, null);
+      yield* this.listen(state, request, answer);
+      this.record(state, request, answer, stopwatch, null);
     } catch (error) {
-      this.record(turn, request, answer, stopwatch, publicFailure(error).error.message);
-      if (!answered(answer) && shortened(turn, error)) return { kind: 'call_model' };
-      turn.count(answer.usage);
+      this.record(state, request, answer, stopwatch, publicFailure(error).error.message);
+      if (!answered(answer) && shortened(state, error)) return { kind: 'call_model' };
+      state.count(answer.usage);
       throw error;
     }
-    turn.count(answer.usage);
-    turn.transcript.push({
+    state.count(answer.usage);
+    state.transcript.push({
       role: 'assistant',
       text: answer.text,
       toolCalls: answer.calls,
       ...(answer.state ? { state: answer.state } : {}),
     });
-    return this.decide(turn, answer);
+    return this.decide(state, answer);
   }
 
-  private async *listen(turn: Turn, request: ModelRequest, answer: Answer): AsyncGenerator<RunEvent> {
-    for await (const event of this.models.stream(request, turn.context.signal)) {
+  private async *listen(state: RunState, request: ModelRequest, answer: Answer): AsyncGenerator<RunEvent> {
+    for await (const event of this.models.stream(request, state.context.signal)) {
       switch (event.type) {
         case 'text':
           answer.text += event.text;
-          yield* turn.say(event.text);
+          yield* state.say(event.text);
           break;
         case 'reasoning':
-          yield* turn.think(event.text);
+          yield* state.think(event.text);
           break;
         case 'tool_call_started':
-          yield* turn.startCall(event.id, event.name);
+          yield* state.startCall(event.id, event.name);
           break;
         case 'tool_call_arguments':
-          yield* turn.callArguments(event.id, event.delta);
+          yield* state.callArguments(event.id, event.delta);
           break;
         case 'tool_call':
           answer.calls.push(event.call);
-          yield* turn.startCall(event.call.id, event.call.name);
-          yield* turn.endCall(event.call);
+          yield* state.startCall(event.call.id, event.call.name);
+          yield* state.endCall(event.call);
           break;
         case 'stopped':
-          turn.stopReason = event.reason;
+          state.stopReason = event.reason;
           answer.usage = event.usage;
           answer.state = event.state;
-          yield* turn.dropUnfinishedCalls();
-          yield* turn.closeOpenParts();
+          yield* state.dropUnfinishedCalls();
+          yield* state.closeOpenParts();
           break;
         default:
           event satisfies never;
@@ -89,37 +89,37 @@ export class CallModel {
     }
   }
 
-  private async decide(turn: Turn, answer: Answer): Promise<NextStep> {
+  private async decide(state: RunState, answer: Answer): Promise<NextStep> {
     if (answer.calls.length > 0) {
-      turn.rounds += 1;
+      state.rounds += 1;
       return { kind: 'execute_tools', calls: answer.calls };
     }
-    const verdict = await this.hooks.beforeStop(turn);
+    const verdict = await this.hooks.beforeStop(state);
     if (verdict.decision === 'continue') {
-      turn.continued = true;
-      turn.transcript.push({ role: 'user', text: verdict.reason });
+      state.continued = true;
+      state.transcript.push({ role: 'user', text: verdict.reason });
       return { kind: 'call_model' };
     }
     return { kind: 'finish', outcome: { status: 'completed', blocked: false } };
   }
 
-  private request(turn: Turn): ModelRequest {
-    const { agent } = turn.context;
+  private request(state: RunState): ModelRequest {
+    const { agent } = state.context;
     return {
       model: agent.provider.model,
       options: agent.options,
-      ...(turn.apiKey === undefined ? {} : { apiKey: turn.apiKey }),
-      ...(turn.route === undefined ? {} : { route: turn.route }),
-      system: turn.system,
-      showReasoning: turn.context.showReasoning,
-      messages: turn.messages,
-      tools: [...turn.tools.values()].map((tool) => tool.definition),
+      ...(state.apiKey === undefined ? {} : { apiKey: state.apiKey }),
+      ...(state.route === undefined ? {} : { route: state.route }),
+      system: state.system,
+      showReasoning: state.context.showReasoning,
+      messages: state.messages,
+      tools: [...state.tools.values()].map((tool) => tool.definition),
     };
   }
 
-  private record(turn: Turn, request: ModelRequest, answer: Answer, stopwatch: Stopwatch, error: string | null): void {
+  private record(state: RunState, request: ModelRequest, answer: Answer, stopwatch: Stopwatch, error: string | null): void {
     const attachments = attachmentFacts(request.messages);
-    turn.steps.push({
+    state.steps.push({
       id: newId(),
       type: 'model',
       name: request.model,
@@ -127,7 +127,7 @@ export class CallModel {
       latencyMs: stopwatch.elapsedMs(),
       input: {
         messages: request.messages.length,
-        omittedMessages: turn.omittedMessages,
+        omittedMessages: state.omittedMessages,
         tools: request.tools.map((tool) => tool.name),
         last: lastInput(request),
         ...(attachments.length === 0 ? {} : { attachments }),
@@ -139,11 +139,11 @@ export class CallModel {
   }
 }
 
-/** Makes the request smaller where that may help. A file that a provider refuses must not end every later turn. */
-function shortened(turn: Turn, error: unknown): boolean {
+/** Makes the request smaller where that may help. A file that a provider refuses must not end every later run. */
+function shortened(state: RunState, error: unknown): boolean {
   if (!(error instanceof ModelFailure)) return false;
-  if (error.code === 'context_too_long') return turn.withholdOlderAttachments() || turn.forgetOlderHalf();
-  return error.facts.unacceptable === true && turn.withholdOlderAttachments();
+  if (error.code === 'context_too_long') return state.stripOlderAttachments() || state.dropOlderHalf();
+  return error.facts.unacceptable === true && state.stripOlderAttachments();
 }
 
 /** Something of the answer may have reached a reader, or it would be a second one to make it again. */

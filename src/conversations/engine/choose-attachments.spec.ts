@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { HistoryEntry } from '../domain/message.js';
 import { base64BytesOf, charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
-import { REQUEST_ATTACHMENTS, REQUEST_BASE64_BYTES } from './tunables.js';
+import { REQUEST_ATTACHMENTS, REQUEST_BASE64_BYTES } from './limits.js';
 
 const file = (kind: MessageAttachment['kind'], size: number): MessageAttachment => ({
   fileId: 'f',

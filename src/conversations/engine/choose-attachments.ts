@@ -6,7 +6,7 @@ import {
   PDF_LEAST_CHARACTERS,
   REQUEST_ATTACHMENTS,
   REQUEST_BASE64_BYTES,
-} from './tunables.js';
+} from './limits.js';
 
 /** What there is room for beside the newest message's own attachments. */
 export interface AttachmentRoom {

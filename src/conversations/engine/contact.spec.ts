@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Contact } from './contact.js';
-import { CONTACT_GAP_SECONDS } from './tunables.js';
+import { CONTACT_GAP_SECONDS } from './limits.js';
 
 const SECOND = 1_000;
 

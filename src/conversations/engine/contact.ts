@@ -1,4 +1,4 @@
-import { CONTACT_GAP_SECONDS } from './tunables.js';
+import { CONTACT_GAP_SECONDS } from './limits.js';
 
 /**
  * How long a process and its database have been hearing of each other. The database tells after each heartbeat how

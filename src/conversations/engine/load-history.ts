@@ -1,77 +1,77 @@
 import { Injectable } from '@nestjs/common';
 import { type CatalogueModel, findModel, type ModelMessage } from '../../models/index.js';
-import { type HistoryEntry, type SaidMessage, toModelMessages } from '../domain/message.js';
+import { type HistoryEntry, type HistoryMessage, toModelMessages } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
-import type { TurnContext } from '../ports/index.js';
+import type { RunContext } from '../ports/index.js';
 import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
-import { exchangesOf, newestThatFit, sizeOf } from './fit-history.js';
-import { RecallAttachments } from './recall-attachments.js';
-import { bytesOf, RecentMessages, type ThreadTail } from './recent-messages.js';
-import { HISTORY_CHARACTERS, HISTORY_PAGE, HISTORY_PAGE_BYTES, MAX_HISTORY_MESSAGES } from './tunables.js';
-import type { Turn } from './turn.js';
+import { exchangesOf, newestThatFit, sizeOf } from './truncate-history.js';
+import { LoadAttachments } from './load-attachments.js';
+import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
+import { HISTORY_CHARACTERS, HISTORY_PAGE, HISTORY_PAGE_BYTES, MAX_HISTORY_MESSAGES } from './limits.js';
+import type { RunState } from './run-state.js';
 
 export interface LoadedHistory {
   /** Oldest first. */
   readonly exchanges: readonly (readonly ModelMessage[])[];
-  /** The exchange that a resumed turn goes on with; empty for a turn that a message begins. Never left out. */
-  readonly begun: readonly ModelMessage[];
+  /** The exchange that a resumed run goes on with; empty for a run that a message begins. Never left out. */
+  readonly currentMessages: readonly ModelMessage[];
   /** Messages of the thread that the model is not given because they would not fit, or are too many. */
   readonly omittedMessages: number;
   /** What was read of the thread, for the turn after this one. */
-  readonly tail: ThreadTail;
+  readonly tail: CachedHistory;
 }
 
-const NOTHING_BEFORE: ThreadTail = { messages: [], before: 0, bytes: 0 };
-const NOT_READ: ThreadTail = { messages: [], before: null, bytes: 0 };
+const NOTHING_BEFORE: CachedHistory = { messages: [], before: 0, bytes: 0 };
+const NOT_READ: CachedHistory = { messages: [], before: null, bytes: 0 };
 
-/** How the messages of a thread become what a model reads in this turn, and how much of it there is room for. */
+/** How the messages of a thread become what a model reads in this run, and how much of it there is room for. */
 interface Reading {
-  /** The turn goes on with the last exchange, which is read whole whatever its size. */
+  /** The run goes on with the last exchange, which is read whole whatever its size. */
   readonly goesOn: boolean;
   /** In characters. */
   readonly budget: number;
-  readonly entriesOf: (messages: readonly SaidMessage[]) => HistoryEntry[];
+  readonly entriesOf: (messages: readonly HistoryMessage[]) => HistoryEntry[];
 }
 
 /**
  * Reads what was said before, the newest first and no more of it than the model can take: a long
- * thread costs a turn no more than its own context does, and a thread that this process has talked on
+ * thread costs a run no more than its own context does, and a thread that this process has talked on
  * before costs it no reading at all.
  */
 @Injectable()
 export class LoadHistory {
   constructor(
     private readonly messages: MessageRepository,
-    private readonly recent: RecentMessages,
-    private readonly attachments: RecallAttachments,
+    private readonly recent: HistoryCache,
+    private readonly attachments: LoadAttachments,
   ) {}
 
-  async run({ context, revision }: Turn): Promise<LoadedHistory> {
-    if (context.isFirstTurn) return { exchanges: [], begun: [], omittedMessages: 0, tail: NOTHING_BEFORE };
+  async run({ context, revision }: RunState): Promise<LoadedHistory> {
+    if (context.isFirstRun) return { exchanges: [], currentMessages: [], omittedMessages: 0, tail: NOTHING_BEFORE };
     const reading = readingOf(context);
     const known = revision === null ? undefined : this.recent.find(context.threadId, revision);
     const tail = await this.read(context, known ?? NOT_READ, reading);
     const all = exchangesOf(reading.entriesOf(tail.messages));
-    const begun = reading.goesOn ? (all.pop() ?? []) : [];
+    const currentMessages = reading.goesOn ? (all.pop() ?? []) : [];
     const inReach = all.slice(Math.max(0, all.length - exchangesWithin(tail.messages) + (reading.goesOn ? 1 : 0)));
-    const exchanges = newestThatFit(inReach, reading.budget - sizeOf(begun));
+    const exchanges = newestThatFit(inReach, reading.budget - sizeOf(currentMessages));
     const kept = exchanges.length + (reading.goesOn ? 1 : 0);
     const complete = tail.before === 0 && exchanges.length === all.length;
-    const [recalled, [recalledBegun = []], counted] = await Promise.all([
+    const [loaded, [loadedCurrent = []], counted] = await Promise.all([
       this.attachments.run(context, exchanges),
-      this.attachments.run(context, [begun]),
+      this.attachments.run(context, [currentMessages]),
       complete ? { ...tail, before: 0 } : this.counted(context, tail),
     ]);
     const omittedMessages = complete ? 0 : counted.before + startOf(counted.messages, kept);
-    return { exchanges: recalled, begun: recalledBegun, omittedMessages, tail: shortened(counted, kept) };
+    return { exchanges: loaded, currentMessages: loadedCurrent, omittedMessages, tail: shortened(counted, kept) };
   }
 
   /** Reads on towards the thread's beginning until there is no more room, or nothing more. */
   private async read(
-    { organizationId, threadId, runId }: TurnContext,
-    known: ThreadTail,
+    { organizationId, threadId, runId }: RunContext,
+    known: CachedHistory,
     { goesOn, budget, entriesOf }: Reading,
-  ): Promise<ThreadTail> {
+  ): Promise<CachedHistory> {
     let { messages, before, bytes } = known;
     let oldest = messages[0]?.id ?? null;
     let size = HISTORY_PAGE;
@@ -93,16 +93,16 @@ export class LoadHistory {
   }
 
   private async counted(
-    { organizationId, threadId }: TurnContext,
-    tail: ThreadTail,
-  ): Promise<ThreadTail & { before: number }> {
+    { organizationId, threadId }: RunContext,
+    tail: CachedHistory,
+  ): Promise<CachedHistory & { before: number }> {
     const [first] = tail.messages;
     const before = tail.before ?? (first ? await this.messages.countBefore(organizationId, threadId, first.id) : 0);
     return { ...tail, before };
   }
 }
 
-function readingOf({ agent, userMessage, decisions }: TurnContext): Reading {
+function readingOf({ agent, userMessage, decisions }: RunContext): Reading {
   const newest = userMessage?.attachments ?? [];
   const whole = budgetOf(findModel(agent.provider.type, agent.provider.model));
   const budget = Math.max(0, whole - sum(newest.map(charactersOf)));
@@ -116,31 +116,31 @@ function readingOf({ agent, userMessage, decisions }: TurnContext): Reading {
 }
 
 /** Where each exchange begins; those that a hook has blocked are none. */
-function startsOf(messages: readonly SaidMessage[]): number[] {
+function startsOf(messages: readonly HistoryMessage[]): number[] {
   const blocked = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
   return messages.flatMap((message, index) => (isQuestion(message) && !blocked.has(message.runId) ? [index] : []));
 }
 
 /** How many exchanges the newest messages hold that a model is given at most. */
-function exchangesWithin(messages: readonly SaidMessage[]): number {
+function exchangesWithin(messages: readonly HistoryMessage[]): number {
   return startsOf(messages).filter((start) => messages.length - start <= MAX_HISTORY_MESSAGES).length;
 }
 
 /** Where the newest `exchanges` begin. */
-function startOf(messages: readonly SaidMessage[], exchanges: number): number {
+function startOf(messages: readonly HistoryMessage[], exchanges: number): number {
   const questions = startsOf(messages);
   return exchanges === 0 ? messages.length : (questions[questions.length - exchanges] ?? 0);
 }
 
-/** Without what the next turn has no use for either: it looks one exchange beyond those that fit. */
-function shortened(tail: ThreadTail & { readonly before: number }, kept: number): ThreadTail {
+/** Without what the next run has no use for either: it looks one exchange beyond those that fit. */
+function shortened(tail: CachedHistory & { readonly before: number }, kept: number): CachedHistory {
   const { messages, before, bytes } = tail;
   const start = startOf(messages, kept + 1);
   if (start === 0) return tail;
   return { messages: messages.slice(start), before: before + start, bytes: bytes - bytesOf(messages.slice(0, start)) };
 }
 
-function isQuestion({ role }: SaidMessage): boolean {
+function isQuestion({ role }: HistoryMessage): boolean {
   return role === 'user';
 }
 

@@ -14,7 +14,7 @@ import {
   toolCallResult,
   toolCallStart,
 } from './agui-events.js';
-import { messageView, outcomeOf, runView } from './wire.js';
+import { messageView, outcomeOf, runView } from './presenters.js';
 
 export interface ReplayedRun {
   readonly run: Run;

@@ -1,8 +1,8 @@
-import { MAX_TOOL_OUTPUT, MAX_TOOL_OUTPUTS } from './tunables.js';
+import { MAX_TOOL_OUTPUT, MAX_TOOL_OUTPUTS } from './limits.js';
 
 /**
- * What one turn keeps of its tools' outputs. Each is in memory, in the message, in what the model is sent with every
- * further call and in later turns: a tool that answers without end must not become all of these.
+ * What one run keeps of its tools' outputs. Each is in memory, in the message, in what the model is sent with every
+ * further call and in later runs: a tool that answers without end must not become all of these.
  */
 export class ToolOutputs {
   private left = MAX_TOOL_OUTPUTS;

@@ -1,5 +1,5 @@
 /**
- * What `work` resolves to, unless the signal is aborted first: then its reason, at once. The turn
+ * What `work` resolves to, unless the signal is aborted first: then its reason, at once. The run
  * ends on time even when something it waits for does not listen to the signal.
  */
 export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {

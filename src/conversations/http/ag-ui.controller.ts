@@ -14,7 +14,7 @@ import { NameThreadOfRefusal } from './name-thread-of-refusal.js';
 import { RunStreams } from './run-streams.js';
 import { StreamQuery } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
-import { whenGone } from './when-gone.js';
+import { disconnectSignal } from './disconnect-signal.js';
 
 /** How the events of a run begin that name it and its thread. */
 const NAMES_THE_RUN = /^\{"type":"RUN_(?:STARTED|FINISHED)"/;
@@ -61,7 +61,7 @@ export class AgUiController {
     const onThread = (id: string): void => void reply.header(THREAD_HEADER, id);
     const run = await this.runAgUi.execute({
       ...{ organizationId, agentId, threadId, conversation, answers, userContext },
-      ...{ showReasoning, idempotency, gone: () => whenGone(reply), onThread },
+      ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },
     });
     onThread(run.threadId);
     await this.streams.send(reply, showReasoning, async (closed) =>

@@ -1,7 +1,7 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { validated } from '../../platform/http/index.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
-import type { Conversation, Utterance } from '../domain/opening.js';
+import type { Conversation, InputMessage } from '../domain/new-thread.js';
 import {
   type AgUiContext,
   type AgUiMessage,
@@ -9,7 +9,7 @@ import {
   MAX_ENTRIES,
   parseAgUiInput,
 } from './ag-ui.schema.js';
-import { AttachmentCount, MOST_ATTACHMENTS } from './attachments.dto.js';
+import { AttachmentCount, MAX_ATTACHMENTS } from './attachments.dto.js';
 import { checkContent, checkInstructions, MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
 import type { UserContext } from '../ports/index.js';
@@ -47,7 +47,7 @@ export const AG_UI_INPUT_SCHEMA = {
       description:
         'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
         'the stored history counts. `system` and `developer` messages are put after the agent’s own prompt. A user’s ' +
-        `message may have up to ${MOST_ATTACHMENTS} parts of the types image and document, with sources data and url, ` +
+        `message may have up to ${MAX_ATTACHMENTS} parts of the types image and document, with sources data and url, ` +
         `among at most ${MAX_PARTS} parts. The text of a message has at most ${MAX_CONTENT} characters; \`system\` and ` +
         `\`developer\` messages and \`context\` together have at most ${MAX_INSTRUCTIONS}.`,
     },
@@ -127,9 +127,9 @@ function checkId(id: string, field: string): void {
 function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text' | 'attachments'> {
   const attached = new AttachmentCount();
   const said = messages.flatMap((message, index) => {
-    const utterances = toUtterance(message, `body/messages/${index}`);
-    for (const { attachments = [] } of utterances) attached.add(attachments);
-    return utterances;
+    const inputMessages = toInputMessage(message, `body/messages/${index}`);
+    for (const { attachments = [] } of inputMessages) attached.add(attachments);
+    return inputMessages;
   });
   const last = said.at(-1);
   const answered = messages.findLast(({ role }) => role === 'user' || role === 'assistant' || role === 'tool');
@@ -139,7 +139,7 @@ function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'his
   return { history: said.slice(0, -1), text: last.content, attachments: last.attachments ?? [] };
 }
 
-function toUtterance(message: AgUiMessage, path: string): Utterance[] {
+function toInputMessage(message: AgUiMessage, path: string): InputMessage[] {
   if (message.role === 'assistant') {
     checkContent(message.content ?? '', `${path}/content`);
     return message.content ? [{ role: 'assistant', content: message.content }] : [];

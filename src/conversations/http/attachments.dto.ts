@@ -1,35 +1,35 @@
 import type { AttachmentReference } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { declareField, type FieldOptions, ObjectListField, StringField, validated } from '../../platform/http/index.js';
-import { REQUEST_ATTACHMENTS } from '../engine/tunables.js';
+import { REQUEST_ATTACHMENTS } from '../engine/limits.js';
 
 /** Signed URLs of file stores can be long; content in a data URL is bounded by the body it comes in. */
-const LONGEST_URL = 8_192;
-const LONGEST_NAME = 255;
+const MAX_URL_LENGTH = 8_192;
+const MAX_NAME_LENGTH = 255;
 
 /** As many as one request to a model may carry. */
-export const MOST_ATTACHMENTS = REQUEST_ATTACHMENTS;
+export const MAX_ATTACHMENTS = REQUEST_ATTACHMENTS;
 
 /** Of all messages of one request together. */
-export const MOST_ATTACHMENTS_OF_REQUEST = 50;
+export const MAX_ATTACHMENTS_OF_REQUEST = 50;
 
 function AttachmentUrlField(options: FieldOptions): PropertyDecorator {
   return declareField(options, {
     rule: (value) =>
       typeof value === 'string' && isUri(value)
         ? undefined
-        : `must be an absolute URL of at most ${LONGEST_URL} characters, or a data URL`,
+        : `must be an absolute URL of at most ${MAX_URL_LENGTH} characters, or a data URL`,
     schema: { type: 'string', format: 'uri' },
   });
 }
 
 /** Data URLs are read where they are used; the parser would copy their content twice. */
 function isUri(value: string): boolean {
-  return /^data:/i.test(value) || (value.length <= LONGEST_URL && URL.canParse(value));
+  return /^data:/i.test(value) || (value.length <= MAX_URL_LENGTH && URL.canParse(value));
 }
 
 export class AttachmentBody {
-  @StringField({ min: 1, max: LONGEST_NAME })
+  @StringField({ min: 1, max: MAX_NAME_LENGTH })
   readonly name!: string;
   @AttachmentUrlField({
     description:
@@ -60,7 +60,7 @@ export class AttachmentResponse {
 }
 
 class AttachmentsBody {
-  @ObjectListField(() => AttachmentBody, { optional: true, max: MOST_ATTACHMENTS })
+  @ObjectListField(() => AttachmentBody, { optional: true, max: MAX_ATTACHMENTS })
   readonly attachments?: readonly AttachmentBody[];
 }
 
@@ -71,8 +71,8 @@ export class AttachmentCount {
   /** @throws ValidationFailed once they are too many */
   add(attachments: readonly unknown[]): void {
     this.count += attachments.length;
-    if (this.count <= MOST_ATTACHMENTS_OF_REQUEST) return;
-    throw new ValidationFailed(`body/messages must have at most ${MOST_ATTACHMENTS_OF_REQUEST} attachments altogether`);
+    if (this.count <= MAX_ATTACHMENTS_OF_REQUEST) return;
+    throw new ValidationFailed(`body/messages must have at most ${MAX_ATTACHMENTS_OF_REQUEST} attachments altogether`);
   }
 }
 

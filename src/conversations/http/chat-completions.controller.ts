@@ -12,10 +12,10 @@ import type { IdempotentRequest } from '../domain/idempotency.js';
 import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
 import { readConversation } from './chat-completions.messages.js';
 import { ChatCompletionStreams } from './chat-completions.stream.js';
-import { completion, headOf } from './chat-completions.wire.js';
+import { completion, headOf } from './chat-completions.presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { ApiThreadHeader } from './thread-header.js';
-import { whenGone } from './when-gone.js';
+import { disconnectSignal } from './disconnect-signal.js';
 
 /** The interface of the OpenAI API: its official clients work with this service's address and key. */
 @ApiTags('Chat')
@@ -67,7 +67,7 @@ export class ChatCompletionsController {
       void reply.removeHeader(THREAD_HEADER);
       throw threadNotFound();
     }
-    const run = await this.start(caller, { agent, thread, body, idempotency, gone: () => whenGone(reply) });
+    const run = await this.start(caller, { agent, thread, body, idempotency, disconnected: () => disconnectSignal(reply) });
     void reply.header(THREAD_HEADER, run.threadId);
     if (body.stream === true) {
       await this.streams.send(reply, run, body.stream_options?.include_usage === true);
@@ -85,10 +85,10 @@ export class ChatCompletionsController {
       readonly thread: ThreadReference | undefined;
       readonly body: ChatCompletionBody;
       readonly idempotency: IdempotentRequest | undefined;
-      readonly gone: () => AbortSignal;
+      readonly disconnected: () => AbortSignal;
     },
   ): Promise<ActiveRun> {
-    const { agent, thread, body, idempotency, gone } = request;
+    const { agent, thread, body, idempotency, disconnected } = request;
     if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
     const conversation = readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant');
     return this.completeChat.execute({
@@ -98,7 +98,7 @@ export class ChatCompletionsController {
       conversation,
       userContext: body.config?.userContext ?? null,
       idempotency,
-      gone,
+      disconnected,
     });
   }
 }

@@ -1,7 +1,7 @@
 import { getSchemaPath } from '@nestjs/swagger';
 import { declareField, EnumField, type FieldOptions, IgnoreUnknownFields, IntegerField } from '../../platform/http/index.js';
 import { BooleanField, ObjectField, ObjectListField, StringField, UuidField } from '../../platform/http/index.js';
-import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MOST_ATTACHMENTS, MOST_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
+import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MAX_ATTACHMENTS, MAX_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
 import { MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { RunConfigBody } from './runs.dto.js';
 
@@ -74,9 +74,9 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
           id: { type: 'string', minLength: 1, maxLength: MAX_ID, description: "The client's own id." },
           attachments: {
             type: 'array',
-            maxItems: MOST_ATTACHMENTS,
+            maxItems: MAX_ATTACHMENTS,
             items: { $ref: getSchemaPath(AttachmentBody) },
-            description: `Of a user’s message; at most ${MOST_ATTACHMENTS_OF_REQUEST} in one request. ${ATTACHMENTS_DESCRIPTION}`,
+            description: `Of a user’s message; at most ${MAX_ATTACHMENTS_OF_REQUEST} in one request. ${ATTACHMENTS_DESCRIPTION}`,
           } as object,
         },
       },

@@ -1,7 +1,7 @@
 import type { AttachmentReference } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { textRule } from '../../platform/http/index.js';
-import type { Conversation, Utterance } from '../domain/opening.js';
+import type { Conversation, InputMessage } from '../domain/new-thread.js';
 import { AttachmentCount, readAttachments } from './attachments.dto.js';
 import { checkContent, checkInstructions, MAX_ID } from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
@@ -46,7 +46,7 @@ export function readConversation(messages: readonly Fields[], form: RequestForm)
   checkInstructions(instructions, 'body/messages');
   return {
     instructions,
-    history: entries.slice(0, -1).flatMap(toUtterance),
+    history: entries.slice(0, -1).flatMap(toInputMessage),
     text: last.text,
     attachments: last.attachments,
   };
@@ -127,7 +127,7 @@ function isInstruction({ role, text }: Entry): boolean {
   return (role === 'system' || role === 'developer') && text !== '';
 }
 
-function toUtterance({ role, text, attachments }: Entry): Utterance[] {
+function toInputMessage({ role, text, attachments }: Entry): InputMessage[] {
   if (role !== 'user' && role !== 'assistant') return [];
   if (attachments.length > 0) return [{ role, content: text, attachments }];
   return text === '' ? [] : [{ role, content: text }];

@@ -6,7 +6,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { JoinRun } from '../application/join-run.js';
 import { type ActiveRun, REASONING } from '../application/run-supervisor.js';
 import type { RunEvent } from '../engine/agui-events.js';
-import { Chunks, errorChunk, headOf } from './chat-completions.wire.js';
+import { Chunks, errorChunk, headOf } from './chat-completions.presenters.js';
 
 const DONE = '[DONE]';
 

@@ -1,7 +1,7 @@
 import { type AttachmentReference, isDataUrl, readDataUrl } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { validated } from '../../platform/http/index.js';
-import { AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
+import { AttachmentBody, MAX_ATTACHMENTS } from './attachments.dto.js';
 import { MAX_PARTS } from './content-limits.js';
 
 /** A message of content parts: its text, and what else is in it. */
@@ -43,8 +43,8 @@ export function contentOf<Item>(parts: readonly Item[], path: string, read: (par
     const part = read(item, at);
     if ('text' in part) {
       texts.push(part.text);
-    } else if (attachments.length === MOST_ATTACHMENTS) {
-      throw new ValidationFailed(`${path} must have at most ${MOST_ATTACHMENTS} parts that are not text`);
+    } else if (attachments.length === MAX_ATTACHMENTS) {
+      throw new ValidationFailed(`${path} must have at most ${MAX_ATTACHMENTS} parts that are not text`);
     } else {
       attachments.push(referenceOf(part.file, attachments.length + 1, at));
     }

@@ -16,13 +16,13 @@ import { runFailed } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { Run, RunReference } from '../domain/run.js';
-import { interruptView, messageView, type MessageView, runView, type RunView } from '../engine/wire.js';
+import { interruptView, messageView, type MessageView, runView, type RunView } from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
 import { RunStreams } from './run-streams.js';
 import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
-import { whenGone } from './when-gone.js';
+import { disconnectSignal } from './disconnect-signal.js';
 
 /** What a waiting caller is answered. */
 interface RunResult {
@@ -31,8 +31,8 @@ interface RunResult {
   readonly interrupts: readonly Interrupt[];
 }
 
-/** What a new turn needs of either route's body. */
-type TurnBody = Pick<CreateRunBody, 'message' | 'resume' | 'config'>;
+/** What a new run needs of either route's body. */
+type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config'>;
 
 const APPROVALS =
   'Where calls of tools need approval, the run ends as `requires_action` with one interrupt a call; the next run’s ' +
@@ -68,9 +68,9 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResult> {
     checkOneOf(body, ['message', 'resume']);
-    const gone = (): AbortSignal => whenGone(reply);
-    const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, gone });
-    if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
+    const disconnected = (): AbortSignal => disconnectSignal(reply);
+    const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, disconnected });
+    if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     const { run, message, failure } = await active.ended;
     if (failure) throw runFailed(failure.error, failure.facts);
     return this.result(caller, thread, run, message);
@@ -86,7 +86,7 @@ export class RunsController {
     description:
       'Server-sent events of the AG-UI 1.0 protocol, each with its number in the run as `id`. The stream always ' +
       'ends with `RUN_FINISHED` or `RUN_ERROR`; errors known before the first event are answered as JSON. With ' +
-      `\`rejoin\` instead of \`message\` it continues the stream of a run, which is no new turn. ${APPROVALS}`,
+      `\`rejoin\` instead of \`message\` it continues the stream of a run, which is no new run. ${APPROVALS}`,
   })
   @ApiIdempotencyKey()
   @ApiProduces('text/event-stream', 'application/json')
@@ -108,8 +108,8 @@ export class RunsController {
       await this.rejoin(referenceOf(caller, thread, rejoin.runId), rejoin.startingAfter ?? 0, showReasoning, reply);
       return;
     }
-    const active = await this.start(caller, thread, body, { showReasoning, idempotency, gone: () => whenGone(reply) });
-    if (body.onDisconnect === 'cancel') cancelWhenGone(active, reply);
+    const active = await this.start(caller, thread, body, { showReasoning, idempotency, disconnected: () => disconnectSignal(reply) });
+    if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
   }
 
@@ -146,7 +146,7 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResult> {
     const reference = referenceOf(caller, thread, runId);
-    const { run, message } = await this.cancelRun.execute(reference, () => whenGone(reply));
+    const { run, message } = await this.cancelRun.execute(reference, () => disconnectSignal(reply));
     return this.result(caller, thread, run, message);
   }
 
@@ -177,16 +177,16 @@ export class RunsController {
   private start(
     { organizationId }: Principal,
     thread: ThreadReference,
-    { message, resume, config }: TurnBody,
+    { message, resume, config }: RunBody,
     options: {
       readonly showReasoning: boolean;
       readonly idempotency: IdempotentRequest | undefined;
-      readonly gone: () => AbortSignal;
+      readonly disconnected: () => AbortSignal;
     },
   ): Promise<ActiveRun> {
-    const turn = { organizationId, thread, userContext: config?.userContext ?? null, ...options };
-    if (!message) return this.resumeRun.execute({ ...turn, answers: readAnswers(resume ?? []) });
-    return this.startRun.execute({ ...turn, text: message.content, attachments: message.attachments });
+    const run = { organizationId, thread, userContext: config?.userContext ?? null, ...options };
+    if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []) });
+    return this.startRun.execute({ ...run, text: message.content, attachments: message.attachments });
   }
 
   /** What stands in the way (an unknown run, events that are gone) is known before the stream begins. */
@@ -227,7 +227,7 @@ function referenceOf({ organizationId }: Principal, thread: ThreadReference, run
   return { organizationId, threadId: thread.id, runId };
 }
 
-function cancelWhenGone(active: ActiveRun, reply: FastifyReply): void {
+function cancelOnDisconnect(active: ActiveRun, reply: FastifyReply): void {
   const { raw } = reply;
   const onClose = (): void => {
     if (!raw.writableFinished) active.abort('caller_gone');

@@ -10,7 +10,7 @@ import {
   StringField,
   UuidField,
 } from '../../platform/http/index.js';
-import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MOST_ATTACHMENTS } from './attachments.dto.js';
+import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MAX_ATTACHMENTS } from './attachments.dto.js';
 import { MAX_CONTENT, MAX_ID } from './content-limits.js';
 import { UserContextField } from './user-context.field.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
@@ -26,7 +26,7 @@ export class RunMessageBody {
   readonly content!: string;
   @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id; the stored message gets one of the service." })
   readonly id?: string;
-  @ObjectListField(() => AttachmentBody, { optional: true, max: MOST_ATTACHMENTS, description: ATTACHMENTS_DESCRIPTION })
+  @ObjectListField(() => AttachmentBody, { optional: true, max: MAX_ATTACHMENTS, description: ATTACHMENTS_DESCRIPTION })
   readonly attachments?: readonly AttachmentBody[];
 }
 
@@ -69,7 +69,7 @@ export class ResumeListBody {
   readonly resume!: readonly ResumeBody[];
 }
 
-const MESSAGE_DESCRIPTION = 'A new turn. Where the last run of the thread waits for approval, it declines all that was asked.';
+const MESSAGE_DESCRIPTION = 'A new run. Where the last run of the thread waits for approval, it declines all that was asked.';
 const RESUME_DESCRIPTION =
   'Goes on with the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once.';
 
@@ -100,7 +100,7 @@ export class StreamRunBody {
   readonly message?: RunMessageBody;
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];
-  @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run; no new turn.' })
+  @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run; no new run.' })
   readonly rejoin?: RejoinBody;
   @ObjectField(() => RunConfigBody, { optional: true })
   readonly config?: RunConfigBody;

@@ -5,7 +5,7 @@ import { Access, bodyResource, Caller, type Principal } from '../../access/index
 import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
 import { SuggestNext } from '../application/suggest-next.js';
 import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
-import { whenGone } from './when-gone.js';
+import { disconnectSignal } from './disconnect-signal.js';
 
 @ApiTags('Chat')
 @Controller('v1/chat/suggestions')
@@ -29,12 +29,12 @@ export class SuggestionsController {
     @Body() { assistant_id: agentId, messages }: SuggestionsBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SuggestionsResponse> {
-    const gone = whenGone(reply);
+    const disconnected = disconnectSignal(reply);
     try {
-      return { suggestions: await this.suggestNext.execute({ organizationId, agentId, messages }, gone) };
+      return { suggestions: await this.suggestNext.execute({ organizationId, agentId, messages }, disconnected) };
     } catch (error) {
       // Nobody reads the answer, and nothing has failed.
-      if (gone.aborted) return { suggestions: [] };
+      if (disconnected.aborted) return { suggestions: [] };
       throw error;
     }
   }

@@ -14,7 +14,7 @@ import { ReadThread } from '../application/read-thread.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { ShownMessage } from '../domain/message.js';
-import { type AttachmentView, messageView, type MessageView, threadView, type ThreadView } from '../engine/wire.js';
+import { type AttachmentView, messageView, type MessageView, threadView, type ThreadView } from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { MessageListResponse, MessageResponse } from './messages.dto.js';
 import { ApiThreadHeader } from './thread-header.js';

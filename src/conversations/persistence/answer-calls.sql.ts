@@ -1,5 +1,5 @@
 import { storableJson } from '../../platform/database/index.js';
-import { type ApprovalDecision, DECLINED_BY_MESSAGE, declinedOutput, type Resumption } from '../domain/approval.js';
+import { type ApprovalDecision, DECLINED_BY_MESSAGE, declinedOutput, type ResumeInput } from '../domain/approval.js';
 import type { ToolCallRecord } from '../domain/message.js';
 
 type Answered = Pick<ToolCallRecord, 'status' | 'output'>;
@@ -23,7 +23,7 @@ export const ANSWER_CALLS = `answered as (
   )`;
 
 /** The parameters $18 and $19: without a resumption every call that waits is declined. */
-export function answeredCalls(resumption: Resumption | undefined): string[] {
+export function answeredCalls(resumption: ResumeInput | undefined): string[] {
   return [storableJson(resumption?.decisions.map(answeredCall) ?? []), storableJson(DECLINED)];
 }
 

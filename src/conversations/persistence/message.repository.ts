@@ -7,7 +7,7 @@ import type {
   MessageRole,
   MessageStatus,
   Reaction,
-  SaidMessage,
+  HistoryMessage,
   ShownMessage,
   ToolCallRecord,
 } from '../domain/message.js';
@@ -100,14 +100,14 @@ export class MessageRepository {
     return toPage(rows, toShownMessage);
   }
 
-  /** As `page`, with what a model reads of them alone: a long thread is read for every turn that nobody remembers it for. */
+  /** As `page`, with what a model reads of them alone: a long thread is read for every run that nobody remembers it for. */
   async history(
     organizationId: string,
     threadId: string,
     { before, limit, maxBytes }: PageBounds,
-  ): Promise<Page<SaidMessage>> {
+  ): Promise<Page<HistoryMessage>> {
     const rows = await this.database.query<Found<SaidRow>>(HISTORY_PAGE, [organizationId, threadId, before, limit, maxBytes]);
-    return toPage(rows, toSaidMessage);
+    return toPage(rows, toHistoryMessage);
   }
 
   async countBefore(organizationId: string, threadId: string, messageId: string): Promise<number> {
@@ -160,7 +160,7 @@ function toPage<Row, Item>(rows: Found<Row>[], read: (row: Row) => Item): Page<I
 const NO_CALLS: readonly ToolCallRecord[] = [];
 const NO_TRANSCRIPT: readonly ModelMessage[] = [];
 
-function toSaidMessage(row: SaidRow): SaidMessage {
+function toHistoryMessage(row: SaidRow): HistoryMessage {
   return {
     id: row.id,
     runId: row.run_id,

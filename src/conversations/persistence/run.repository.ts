@@ -9,7 +9,7 @@ import {
   toDate,
 } from '../../platform/database/index.js';
 import type { ProviderType } from '../../models/index.js';
-import type { ApprovalDecision, Resumption } from '../domain/approval.js';
+import type { ApprovalDecision, ResumeInput } from '../domain/approval.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
@@ -33,7 +33,7 @@ export interface NewRun {
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
-  readonly resumption?: Resumption | undefined;
+  readonly resumption?: ResumeInput | undefined;
   readonly userContext: UserContext | null;
   readonly createdAt: Date;
   readonly model: RunModel;
@@ -53,13 +53,13 @@ export interface EndNotes {
   readonly title?: string | null;
   /** What a repeat of the request is answered on top of the error. */
   readonly facts?: FailureFacts;
-  /** What the turn's observers keep, each taking its rows from `ended_run`. */
+  /** What the run's observers keep, each taking its rows from `ended_run`. */
   readonly records?: readonly Statement[];
 }
 
 /** `revision`: of the thread before the run, null where its messages were changed by the start itself. */
 export type StartResult =
-  | { readonly started: true; readonly channel: Channel; readonly isFirstTurn: boolean; readonly revision: number | null }
+  | { readonly started: true; readonly channel: Channel; readonly isFirstRun: boolean; readonly revision: number | null }
   /** `answered`: what the run was to go on with is no longer open. */
   | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' };
 
@@ -177,7 +177,7 @@ export class RunRepository {
       const row = rows[0];
       if (!row) return { started: false, because: 'thread_absent' };
       if (row.started) {
-        return { started: true, channel: row.channel, isFirstTurn: row.is_first, revision: revisionBefore(row) };
+        return { started: true, channel: row.channel, isFirstRun: row.is_first, revision: revisionBefore(row) };
       }
       if (!row.current) return null;
       return { started: false, because: row.open ? 'repeated' : 'answered' };
@@ -189,7 +189,7 @@ export class RunRepository {
     }
   }
 
-  /** Keeps what the turn has so far, before something that cannot be taken back. */
+  /** Keeps what the run has so far, before something that cannot be taken back. */
   async checkpoint(run: { id: string; organizationId: string; ownerId: string }, message: Message): Promise<boolean> {
     const rows = await this.database.query(
       `with owned as (
@@ -288,8 +288,8 @@ export class RunRepository {
     message: Message | null,
     records: readonly Statement[],
   ): Promise<void> {
-    await executor.query(`update runs set owner_id = $2 where id = $1`, [run.id, ORPHANAGE]);
-    await this.finish(executor, run, ORPHANAGE, message, { records });
+    await executor.query(`update runs set owner_id = $2 where id = $1`, [run.id, SYSTEM_OWNER_ID]);
+    await this.finish(executor, run, SYSTEM_OWNER_ID, message, { records });
   }
 
   /** Owners that own nothing and have been silent for long. */
@@ -306,7 +306,7 @@ export class RunRepository {
 const START_TRIES = 5;
 
 /** The owner of runs that are being ended for a dead process. */
-const ORPHANAGE = '00000000-0000-0000-0000-000000000000';
+const SYSTEM_OWNER_ID = '00000000-0000-0000-0000-000000000000';
 
 /** What waited for an answer reads otherwise from now on. */
 function revisionBefore({ answers, revision }: StartedRow): number | null {

@@ -73,7 +73,7 @@ const FINISH_SQL = `
 
 /**
  * The statement of a run's end, with what the observers keep. Put together once: the records of one process
- * have the same texts from turn to turn.
+ * have the same texts from run to run.
  */
 export class FinishStatement {
   private known: { readonly records: readonly string[]; readonly sql: string } | undefined;

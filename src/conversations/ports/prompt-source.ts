@@ -1,10 +1,10 @@
-import type { TurnContext } from './turn-context.js';
+import type { RunContext } from './run-context.js';
 
 /**
- * Adds to the system prompt, after the agent's own. Asked once a turn, in parallel with the other
+ * Adds to the system prompt, after the agent's own. Asked once a run, in parallel with the other
  * sources; what it answers is put in the order in which `app.module.ts` lists the sources.
  */
 export abstract class PromptSource {
   /** @returns the parts to add, in order; an error ends the run as `internal` */
-  abstract parts(turn: TurnContext): Promise<readonly string[]>;
+  abstract parts(run: RunContext): Promise<readonly string[]>;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, ToolDefinition } from '../../models/index.js';
 import type { ToolEffect } from '../domain/approval.js';
-import type { TurnContext } from './turn-context.js';
+import type { RunContext } from './run-context.js';
 
 /** How a trace names the step in which the tool ran. */
 export type ToolStepType = 'tool' | 'retrieval' | 'memory';
@@ -11,7 +11,7 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
-/** One tool, offered for one turn. */
+/** One tool, offered for one run. */
 export interface OfferedTool {
   readonly definition: ToolDefinition;
   readonly step: ToolStepType;
@@ -26,8 +26,8 @@ export interface OfferedTool {
 
 /**
  * Offers tools for a turn and runs them. A source that cannot reach its tools offers none rather
- * than failing the turn. Names are unique over all sources; the first source to offer one keeps it.
+ * than failing the run. Names are unique over all sources; the first source to offer one keeps it.
  */
 export abstract class ToolSource {
-  abstract offer(turn: TurnContext): Promise<readonly OfferedTool[]>;
+  abstract offer(run: RunContext): Promise<readonly OfferedTool[]>;
 }

@@ -41,7 +41,7 @@ const call = async (method, path, body) => {
   throw new Error(problem.message);
 };
 
-const openThread = async () => {
+const newThread = async () => {
   const { assistants } = await (await call('GET', '/v1/assistants')).json();
   const agent = assistants[0] ?? (await (await call('POST', '/v1/agents', {
     name: 'Demo agent',
@@ -63,7 +63,7 @@ const handlers = {
 };
 
 const send = async (text) => {
-  state.thread ??= await openThread();
+  state.thread ??= await newThread();
   add('user', text);
   const response = await call('POST', '/v1/threads/' + state.thread + '/runs/stream', { message: { role: 'user', content: text } });
   const turn = {};

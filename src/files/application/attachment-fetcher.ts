@@ -3,11 +3,11 @@ import { type EgressBody, EgressFailed, EgressRefused, SafeHttp } from '../../pl
 import { type AttachmentReference, type FetchedAttachment, refusedAttachment } from '../domain/attachment.js';
 import { asAttachment } from '../domain/attachment-kind.js';
 import { isDataUrl, readDataUrl } from '../domain/data-url.js';
-import { ATTACHMENT_REDIRECTS, ATTACHMENT_TIMEOUT_MS, MOST_ATTACHMENT_BYTES } from '../tunables.js';
+import { ATTACHMENT_REDIRECTS, ATTACHMENT_TIMEOUT_MS, MAX_ATTACHMENT_BYTES } from '../limits.js';
 import { memoryOf, memoryOfDataUrl, type MemoryReservation } from './attachment-memory.js';
 import { type DirectoryFile, FileDirectory } from './file-directory.js';
 
-const TOO_LARGE = refusedAttachment('too_large', `It is larger than ${MOST_ATTACHMENT_BYTES} bytes.`);
+const TOO_LARGE = refusedAttachment('too_large', `It is larger than ${MAX_ATTACHMENT_BYTES} bytes.`);
 const UNREACHABLE = refusedAttachment('unreachable', 'It cannot be fetched.');
 
 /**
@@ -52,7 +52,7 @@ export class AttachmentFetcher {
   /** The upload's own type counts, which was checked when it came. */
   private async fromStore(file: DirectoryFile | null, memory?: MemoryReservation): Promise<FetchedAttachment> {
     if (!file) return refusedAttachment('unreachable', 'There is no such upload, or it has been removed.');
-    if (file.size > MOST_ATTACHMENT_BYTES) return TOO_LARGE;
+    if (file.size > MAX_ATTACHMENT_BYTES) return TOO_LARGE;
     memory?.demand(memoryOf(file.size));
     const data = await file.read();
     return data ? asAttachment(file.contentType, data) : UNREACHABLE;
@@ -67,7 +67,7 @@ export class AttachmentFetcher {
     try {
       const { status, body } = await this.http.request(url, {
         purpose: 'attachment',
-        maxBytes: MOST_ATTACHMENT_BYTES,
+        maxBytes: MAX_ATTACHMENT_BYTES,
         timeoutMs: ATTACHMENT_TIMEOUT_MS,
         redirects: { max: ATTACHMENT_REDIRECTS },
         ...(signal && { signal }),
@@ -96,5 +96,5 @@ function fromItself(url: string, declared: string, memory: MemoryReservation): F
   memory.demand(memoryOfDataUrl(url));
   const content = readDataUrl(url);
   if (!content) return refusedAttachment('unsupported', 'Its data URL cannot be read.');
-  return content.data.length > MOST_ATTACHMENT_BYTES ? TOO_LARGE : asAttachment(declared, content.data);
+  return content.data.length > MAX_ATTACHMENT_BYTES ? TOO_LARGE : asAttachment(declared, content.data);
 }

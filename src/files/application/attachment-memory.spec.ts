@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AttachmentMemoryFull } from '../domain/files.errors.js';
-import { ATTACHMENT_MEMORY_BYTES } from '../tunables.js';
+import { ATTACHMENT_MEMORY_BYTES } from '../limits.js';
 import { AttachmentMemory } from './attachment-memory.js';
 
 describe('the memory for attachments', () => {

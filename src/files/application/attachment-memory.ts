@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AttachmentMemoryFull } from '../domain/files.errors.js';
-import { ATTACHMENT_MEMORY_BYTES } from '../tunables.js';
+import { ATTACHMENT_MEMORY_BYTES } from '../limits.js';
 
 /**
  * The memory that attachments may take in this process at once. A run holds its files from before they are read to

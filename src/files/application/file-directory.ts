@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { FileStore } from '../../platform/files/index.js';
 import { type StoredUpload, storageKey } from '../domain/file.js';
 import { FileRepository } from '../persistence/file.repository.js';
-import { USE_NOTED_EVERY_MS } from '../tunables.js';
+import { USE_NOTED_EVERY_MS } from '../limits.js';
 import { FileUrls } from './file-urls.js';
 import { UploadFile } from './upload-file.js';
 
@@ -42,7 +42,7 @@ export class FileDirectory {
 
   /**
    * The id of the file that a signed URL of this service names; an expired one counts too, so that an attachment
-   * keeps working in later turns of its thread. Asks nobody; null for every other URL.
+   * keeps working in later runs of its thread. Asks nobody; null for every other URL.
    */
   idOf(url: string): string | null {
     const own = this.urls.recognize(url);
@@ -89,7 +89,7 @@ export class FileDirectory {
 
   /** Takes back what `keep` has kept and nobody came to hold. */
   async discard(organizationId: string, id: string): Promise<void> {
-    const file = await this.files.takeAway(organizationId, id);
+    const file = await this.files.softDelete(organizationId, id);
     if (!file) return;
     await this.store.remove(storageKey(file));
     await this.files.delete(id);

@@ -16,7 +16,7 @@ export class FileHolders {
   }
 
   /** Those of the files that nobody holds. */
-  async unheld(fileIds: readonly string[]): Promise<readonly string[]> {
+  async unreferenced(fileIds: readonly string[]): Promise<readonly string[]> {
     let left = fileIds;
     for (const holder of this.holders) {
       if (left.length === 0) break;

@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { MasterKeys } from '../../platform/vault/index.js';
 import { FileUrlExpired, FileUrlInvalid } from '../domain/files.errors.js';
-import { URL_LIFETIME_MS } from '../tunables.js';
+import { URL_LIFETIME_MS } from '../limits.js';
 
 const OWN_PATH = /\/v1\/files\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\/content$/i;
 

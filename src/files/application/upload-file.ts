@@ -8,7 +8,7 @@ import { fileNameOf } from '../domain/file-name.js';
 import { FileNotFound } from '../domain/files.errors.js';
 import { agreedType } from '../domain/media-type.js';
 import { FileRepository } from '../persistence/file.repository.js';
-import { MOST_UPLOAD_BYTES } from '../tunables.js';
+import { MAX_UPLOAD_BYTES } from '../limits.js';
 
 /** What a client sent. */
 export interface Upload {
@@ -51,7 +51,7 @@ export class UploadFile {
     try {
       await this.store.put(key, upload.open() as AsyncIterable<Buffer>, {
         contentType: file.contentType,
-        maxBytes: MOST_UPLOAD_BYTES,
+        maxBytes: MAX_UPLOAD_BYTES,
       });
     } catch (error) {
       const removed = this.store.remove(key).then(() => this.files.delete(file.id));

@@ -3,7 +3,7 @@ import { ContentTypeMismatch } from './files.errors.js';
 import { agreedType, isImageType, isTextType, PDF_TYPE, UNKNOWN_TYPE } from './media-type.js';
 
 /** Of the text that one attachment puts into the prompt: about 250,000 tokens. */
-export const MOST_TEXT_BYTES = 1024 * 1024;
+export const MAX_TEXT_BYTES = 1024 * 1024;
 
 /** As which kind a model gets this content. */
 export function asAttachment(declared: string, data: Buffer): FetchedAttachment {
@@ -20,8 +20,8 @@ export function asAttachment(declared: string, data: Buffer): FetchedAttachment 
   }
   // Decoded it may show a mark that its encoding hid, and would not be taken for text when it is read again.
   if (typeOf(type, text) !== type) return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
-  if (text.length > MOST_TEXT_BYTES) {
-    return refusedAttachment('too_large', `Its text is larger than ${MOST_TEXT_BYTES} bytes.`);
+  if (text.length > MAX_TEXT_BYTES) {
+    return refusedAttachment('too_large', `Its text is larger than ${MAX_TEXT_BYTES} bytes.`);
   }
   return { kind: 'text', mediaType: type === UNKNOWN_TYPE ? 'text/plain' : type, data: text };
 }

@@ -8,7 +8,7 @@ export interface DataUrlContent {
 const SCHEME = /^data:/i;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 /** The declaration before the comma; what is longer is none. */
-const LONGEST_HEAD = 300;
+const MAX_HEAD_LENGTH = 300;
 
 export function isDataUrl(url: string): boolean {
   return SCHEME.test(url);
@@ -16,7 +16,7 @@ export function isDataUrl(url: string): boolean {
 
 /** @returns null for what is no data URL, or holds something else than it says */
 export function readDataUrl(url: string): DataUrlContent | null {
-  const comma = url.slice(0, LONGEST_HEAD).indexOf(',');
+  const comma = url.slice(0, MAX_HEAD_LENGTH).indexOf(',');
   if (!isDataUrl(url) || comma < 0) return null;
   const head = url.slice('data:'.length, comma);
   const isBase64 = /;\s*base64\s*$/i.test(head);

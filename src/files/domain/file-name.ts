@@ -1,4 +1,4 @@
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 
 /** What separates folders, and characters that a terminal, a header or a file system takes for something else. */
 // eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are taken out
@@ -7,7 +7,7 @@ const UNWANTED = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2
 /** The last part of the client's path, at most 255 code points; `file` where nothing is left. */
 export function fileNameOf(given: string): string {
   const last = given.split(/[\\/]/).at(-1) ?? '';
-  const name = [...last.replace(UNWANTED, '_')].slice(0, LONGEST_NAME).join('').trim();
+  const name = [...last.replace(UNWANTED, '_')].slice(0, MAX_NAME_LENGTH).join('').trim();
   return /^[._]*$/.test(name) ? 'file' : name;
 }
 

@@ -7,7 +7,7 @@ import { FileUrls } from '../application/file-urls.js';
 import { ReadFile } from '../application/read-file.js';
 import { UploadFile } from '../application/upload-file.js';
 import { contentDisposition } from '../domain/file-name.js';
-import { MOST_UPLOAD_BYTES } from '../tunables.js';
+import { MAX_UPLOAD_BYTES } from '../limits.js';
 import { ContentQuery, FileResponse, UploadBody } from './files.dto.js';
 
 @ApiTags('Files')
@@ -21,7 +21,7 @@ export class FilesController {
 
   @Post('upload')
   @HttpCode(200)
-  @MultipartBody({ fileField: 'file', maxFileBytes: MOST_UPLOAD_BYTES })
+  @MultipartBody({ fileField: 'file', maxFileBytes: MAX_UPLOAD_BYTES })
   @Access({ scope: 'chat', resource: bodyResource('agent', 'assistant_id'), rateLimit: 'chat' })
   @ApiOperation({
     operationId: 'uploadFile',

@@ -7,7 +7,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { FileHolders } from '../application/file-holders.js';
 import { storageKey } from '../domain/file.js';
 import { FileRepository } from '../persistence/file.repository.js';
-import { REMOVE_BATCH, REMOVE_EVERY_MINUTES, UNFINISHED_MS, UNUSED_MS } from '../tunables.js';
+import { REMOVE_BATCH, REMOVE_EVERY_MINUTES, UNFINISHED_MS, UNUSED_MS } from '../limits.js';
 
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
@@ -45,7 +45,7 @@ export class RemoveUnusedFiles extends JobHandler<Payload> {
     while (after !== undefined) {
       signal.throwIfAborted();
       const batch = await this.files.removable(unusedSince, unfinishedSince, after, REMOVE_BATCH);
-      for (const id of await this.holders.unheld(batch)) {
+      for (const id of await this.holders.unreferenced(batch)) {
         if (await this.remove(id, unusedSince, unfinishedSince)) removed += 1;
       }
       after = batch.at(-1);

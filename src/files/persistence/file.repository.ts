@@ -88,7 +88,7 @@ export class FileRepository {
   }
 
   /** Takes a file away from everybody, used or not; then its content can go. */
-  async takeAway(organizationId: string, id: string): Promise<StoredUpload | null> {
+  async softDelete(organizationId: string, id: string): Promise<StoredUpload | null> {
     const [row] = await this.database.query<FileRow>(
       `update files set status = 'removing' where organization_id = $1 and id = $2 returning ${COLUMNS}`,
       [organizationId, id],

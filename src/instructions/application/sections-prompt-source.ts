@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { PromptSource, type TurnContext } from '../../conversations/index.js';
+import { PromptSource, type RunContext } from '../../conversations/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import type { Section } from '../domain/section.js';
 import { SectionRepository } from '../persistence/section.repository.js';
-import { PROMPT_CACHE_ENTRIES, PROMPT_CACHE_LONGEST, PROMPT_CACHE_MS } from './tunables.js';
+import { PROMPT_CACHE_ENTRIES, MAX_PROMPT_CACHE, PROMPT_CACHE_MS } from './limits.js';
 
 /** Puts an agent's sections, each under its name and in their order, after its system prompt. */
 @Injectable()
@@ -21,7 +21,7 @@ export class SectionsPromptSource extends PromptSource {
     this.cache = new TtlCache({ clock, ttlMs: PROMPT_CACHE_MS, maxEntries: PROMPT_CACHE_ENTRIES });
   }
 
-  async parts({ organizationId, agent }: TurnContext): Promise<readonly string[]> {
+  async parts({ organizationId, agent }: RunContext): Promise<readonly string[]> {
     if (agent.type === 'classic') return [];
     const key = `${organizationId}/${agent.id}/${agent.version}`;
     const read = async (): Promise<string[]> => {
@@ -29,7 +29,7 @@ export class SectionsPromptSource extends PromptSource {
       return sections.map(promptPart);
     };
     const parts = (await this.cache.get(key, read)) ?? [];
-    if (lengthOf(parts) > PROMPT_CACHE_LONGEST) this.cache.delete(key);
+    if (lengthOf(parts) > MAX_PROMPT_CACHE) this.cache.delete(key);
     return parts;
   }
 }

@@ -1,7 +1,7 @@
 export const NAME_LENGTH = { min: 1, max: 200 } as const;
 export const CONTENT_LENGTH = { min: 1, max: 100_000 } as const;
 /** Of one `PUT`; an agent may have more, added one by one. */
-export const MOST_SECTIONS = 100;
+export const MAX_SECTIONS = 100;
 
 /** What a caller says of a section. Names are compared exactly, as they were sent. */
 export interface SectionText {

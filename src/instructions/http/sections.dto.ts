@@ -5,7 +5,7 @@ import {
   TimestampField,
   UuidField,
 } from '../../platform/http/index.js';
-import { CONTENT_LENGTH, MOST_SECTIONS, NAME_LENGTH, type Section } from '../domain/section.js';
+import { CONTENT_LENGTH, MAX_SECTIONS, NAME_LENGTH, type Section } from '../domain/section.js';
 
 const NAME = 'Matched exactly, as it was sent.';
 
@@ -18,7 +18,7 @@ export class SectionBody {
 
 export class ReplaceSectionsBody {
   @ObjectListField(() => SectionBody, {
-    max: MOST_SECTIONS,
+    max: MAX_SECTIONS,
     description: 'The complete list in prompt order, each name once. An empty list deletes all sections.',
   })
   readonly sections!: SectionBody[];

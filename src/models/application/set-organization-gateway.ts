@@ -21,7 +21,7 @@ export class SetOrganizationGateway {
   ) {}
 
   /**
-   * Stores the gateway and its token in place of the ones before; turns that begin after it go through it.
+   * Stores the gateway and its token in place of the ones before; runs that begin after it go through it.
    * @throws GatewayNotPermitted
    */
   async execute(

@@ -3,7 +3,7 @@ import { findModel } from '../domain/catalogue.js';
 import type { ModelAttachment } from '../domain/model-attachment.js';
 import type { ModelMessage, ModelOptions, ModelRequest } from '../domain/model-runtime.js';
 import { isJsonObject } from './provider-call.js';
-import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './tunables.js';
+import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './limits.js';
 
 type AnthropicOptions = Extract<ModelOptions, { type: 'anthropic' }>;
 /** The SDK's types leave `temperature` out; the API still takes it for the models that the catalogue marks. */

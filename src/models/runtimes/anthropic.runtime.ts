@@ -4,7 +4,7 @@ import type { ModelEvent, ModelRequest, ModelRuntime, StopReason } from '../doma
 import { anthropicRequest } from './anthropic.request.js';
 import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from './provider-call.js';
 import type { ModelTransport } from './transport.js';
-import { MAX_CONTINUATIONS } from './tunables.js';
+import { MAX_CONTINUATIONS } from './limits.js';
 
 type RawEvent = Anthropic.RawMessageStreamEvent;
 type Block = Anthropic.ContentBlock;

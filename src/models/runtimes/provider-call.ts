@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock/index.js';
 import { ModelFailure, type ModelFailureCode } from '../domain/model-failure.js';
 import type { JsonObject, ModelRequest, ModelRoute } from '../domain/model-runtime.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
-import { CLIENT_CACHE_SIZE, DRAIN_MS } from './tunables.js';
+import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
 
 /** How a runtime reaches its provider. */
 export interface ProviderAccess {

@@ -7,7 +7,7 @@ import { failureOf, requestOf, tell, textOf, type Told } from '../../../test/sup
 import { PROVIDER_WIRES, type ProviderWire } from '../../../test/support/provider-wire.js';
 import type { ModelRequest, ModelRuntime } from '../domain/model-runtime.js';
 import { ModelTransport } from './transport.js';
-import { DRAIN_MS, IDLE_MS } from './tunables.js';
+import { DRAIN_MS, IDLE_MS } from './limits.js';
 
 const TOOL = { id: 't1', name: 'look_up', inputParts: ['{"city":', '"Paris"}'] };
 

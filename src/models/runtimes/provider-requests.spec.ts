@@ -5,7 +5,7 @@ import { requestOf, tell, textOf, type Told } from '../../../test/support/model-
 import { anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../../test/support/provider-wire.js';
 import type { ModelMessage, ModelOptions, ModelRequest } from '../domain/model-runtime.js';
 import { ModelTransport } from './transport.js';
-import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './tunables.js';
+import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './limits.js';
 
 let upstream: FakeUpstream;
 let transport: ModelTransport;

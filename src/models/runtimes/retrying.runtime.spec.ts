@@ -5,7 +5,7 @@ import { anthropicWire } from '../../../test/support/provider-wire.js';
 import { ModelFailure } from '../domain/model-failure.js';
 import type { ModelEvent, ModelRuntime } from '../domain/model-runtime.js';
 import { RetryingRuntime } from './retrying.runtime.js';
-import { MAX_RETRY_AFTER_SECONDS } from './tunables.js';
+import { MAX_RETRY_AFTER_SECONDS } from './limits.js';
 
 const request = requestOf(anthropicWire);
 const text: ModelEvent = { type: 'text', text: 'hi' };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock/index.js';
 import { ModelFailure } from '../domain/model-failure.js';
 import type { ModelEvent, ModelRequest, ModelRuntime } from '../domain/model-runtime.js';
-import { MAX_RETRIES, MAX_RETRY_AFTER_SECONDS, RETRY_BASE_MS } from './tunables.js';
+import { MAX_RETRIES, MAX_RETRY_AFTER_SECONDS, RETRY_BASE_MS } from './limits.js';
 
 /**
  * Tries a call again that the provider refused before it sent anything; once an event is out, a failure

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock/index.js';
 import type { ModelAttachment } from '../domain/model-attachment.js';
 import type { JsonObject, ModelEvent, ModelMessage, ModelRequest, ModelRuntime } from '../domain/model-runtime.js';
 import { isJsonObject } from './provider-call.js';
-import { SANDBOX_WORD_MS } from './tunables.js';
+import { SANDBOX_WORD_MS } from './limits.js';
 
 const LABEL = '[sandbox model]';
 const QUOTE_CHARACTERS = 200;

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import type { Clock } from '../../platform/clock/index.js';
-import { CONNECT_MS, IDLE_MS, KEEP_ALIVE_MS, REFUSAL_BODY_BYTES } from './tunables.js';
+import { CONNECT_MS, IDLE_MS, KEEP_ALIVE_MS, REFUSAL_BODY_BYTES } from './limits.js';
 
 /**
  * What went wrong between this process and a provider. The messages avoid words like "timeout": the

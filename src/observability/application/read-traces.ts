@@ -3,7 +3,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { MessageTraceNotFound, TraceNotFound } from '../domain/observability.errors.js';
 import type { Trace, TraceSummary } from '../domain/trace.js';
 import { type TraceKey, TraceRepository } from '../persistence/trace.repository.js';
-import { RETENTION_MS } from '../tunables.js';
+import { RETENTION_MS } from '../limits.js';
 
 export interface TraceQuery {
   /** From 1. */

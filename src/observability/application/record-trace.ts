@@ -1,43 +1,43 @@
 import { Injectable } from '@nestjs/common';
-import { type ApprovalDecision, type FinishedTurn, TurnObserver } from '../../conversations/index.js';
+import { type ApprovalDecision, type FinishedRun, RunObserver } from '../../conversations/index.js';
 import type { Statement } from '../../platform/database/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
 import type { Trace } from '../domain/trace.js';
 import { insertTrace } from '../persistence/trace.repository.js';
 
-/** Leaves a trace of every turn, in the statement that ends it: there is one exactly when the turn is stored. */
+/** Leaves a trace of every run, in the statement that ends it: there is one exactly when the run is stored. */
 @Injectable()
-export class RecordTrace extends TurnObserver {
-  record(turn: FinishedTurn): Statement {
-    return insertTrace(turn.run.organizationId, traceOf(turn));
+export class RecordTrace extends RunObserver {
+  record(finished: FinishedRun): Statement {
+    return insertTrace(finished.run.organizationId, traceOf(finished));
   }
 }
 
-function traceOf(turn: FinishedTurn): Trace {
-  const { run, agent, message } = turn;
+function traceOf(finished: FinishedRun): Trace {
+  const { run, agent, message } = finished;
   return {
     id: run.id,
     agentId: run.agentId,
     threadId: run.threadId,
     messageId: message?.id ?? null,
-    channel: turn.channel,
+    channel: finished.channel,
     provider: agent.provider,
     model: agent.model,
     status: run.status,
     startedAt: run.createdAt,
-    latencyMs: turn.latencyMs,
+    latencyMs: finished.latencyMs,
     usage: run.usage,
-    input: inputOf(turn),
+    input: inputOf(finished),
     output: message?.content ?? '',
-    timeToFirstTokenMs: turn.timeToFirstTokenMs,
-    steps: boundedSteps(turn.steps),
+    timeToFirstTokenMs: finished.timeToFirstTokenMs,
+    steps: boundedSteps(finished.steps),
     error: run.error,
-    userContext: turn.userContext,
+    userContext: finished.userContext,
   };
 }
 
-/** The user's message; of a turn that went on with answers, what was approved and what was not. */
-function inputOf({ userMessage, decisions }: FinishedTurn): string {
+/** The user's message; of a run that went on with answers, what was approved and what was not. */
+function inputOf({ userMessage, decisions }: FinishedRun): string {
   if (userMessage) return userMessage.text;
   return (decisions ?? []).map(answerLine).join('\n');
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TurnStep } from '../../conversations/index.js';
-import { STEP_ERROR_CHARACTERS, STEP_VALUE_BYTES, STEP_VALUE_DEPTH, STEPS_BYTES } from '../tunables.js';
+import type { RunStep } from '../../conversations/index.js';
+import { STEP_ERROR_CHARACTERS, STEP_VALUE_BYTES, STEP_VALUE_DEPTH, STEPS_BYTES } from '../limits.js';
 import { boundedSteps } from './bounded-steps.js';
 
-function step(values: Partial<TurnStep>): TurnStep {
+function step(values: Partial<RunStep>): RunStep {
   return {
     id: 's', type: 'tool', name: 'search', startedAt: new Date(0), latencyMs: 1, input: null, output: null, error: null,
     ...values,
   };
 }
 
-function only(values: Partial<TurnStep>): ReturnType<typeof boundedSteps>[number] | undefined {
+function only(values: Partial<RunStep>): ReturnType<typeof boundedSteps>[number] | undefined {
   return boundedSteps([step(values)])[0];
 }
 

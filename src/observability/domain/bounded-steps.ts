@@ -1,5 +1,5 @@
-import type { TurnStep } from '../../conversations/index.js';
-import { STEP_ERROR_CHARACTERS, STEP_VALUE_BYTES, STEP_VALUE_DEPTH, STEPS_BYTES } from '../tunables.js';
+import type { RunStep } from '../../conversations/index.js';
+import { STEP_ERROR_CHARACTERS, STEP_VALUE_BYTES, STEP_VALUE_DEPTH, STEPS_BYTES } from '../limits.js';
 import type { TraceStep } from './trace.js';
 
 /** Stands in a trace for an input or output that was too large or too deep to keep. */
@@ -12,7 +12,7 @@ export interface TruncatedValue {
 }
 
 /** The steps as a trace keeps them: in order, of bounded size, and of nothing that is not JSON. */
-export function boundedSteps(steps: readonly TurnStep[]): TraceStep[] {
+export function boundedSteps(steps: readonly RunStep[]): TraceStep[] {
   let left = STEPS_BYTES;
   const bounded = (value: unknown): unknown => {
     const kept = boundedValue(value, Math.min(STEP_VALUE_BYTES, left));

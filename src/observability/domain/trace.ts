@@ -1,6 +1,6 @@
 import type { Channel, Run, RunError, RunStatus, RunUsage, StepType, UserContext } from '../../conversations/index.js';
 
-/** One thing the turn did. `input` and `output` may be a `TruncatedValue` in place of what was too large. */
+/** One thing the run did. `input` and `output` may be a `TruncatedValue` in place of what was too large. */
 export interface TraceStep {
   readonly id: string;
   readonly type: StepType;
@@ -16,11 +16,11 @@ export interface TraceStep {
 
 /** A trace as a list shows it: `input` and `output` are their beginnings. */
 export interface TraceSummary {
-  /** The id of the run it tells of: a turn that is stored twice leaves one trace. */
+  /** The id of the run it tells of: a run that is stored twice leaves one trace. */
   readonly id: Run['id'];
   readonly agentId: string;
   readonly threadId: string;
-  /** The assistant message; null when the turn ended before there was one. */
+  /** The assistant message; null when the run ended before there was one. */
   readonly messageId: string | null;
   readonly channel: Channel;
   readonly provider: string;

@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { TraceRepository } from '../persistence/trace.repository.js';
-import { PURGE_BATCH, PURGE_EVERY_MINUTES, RETENTION_MS } from '../tunables.js';
+import { PURGE_BATCH, PURGE_EVERY_MINUTES, RETENTION_MS } from '../limits.js';
 
 const payload = z.object({});
 type Payload = z.output<typeof payload>;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Channel, RunError, RunStatus, UserContext } from '../../conversations/index.js';
 import { Database, type Statement, storableJson, storableText, toDate } from '../../platform/database/index.js';
 import type { Trace, TraceStep, TraceSummary } from '../domain/trace.js';
-import { SUMMARY_CHARACTERS } from '../tunables.js';
+import { SUMMARY_CHARACTERS } from '../limits.js';
 
 export interface TraceFilter {
   readonly organizationId: string;

@@ -2,7 +2,7 @@ import { type ContextSchema, migration } from '../../platform/database/index.js'
 
 /**
  * A trace goes with its thread, and so with its agent: the text of a deleted conversation must not live
- * on here. There is no reference to `agents` beside that one: the transaction that ends a turn would
+ * on here. There is no reference to `agents` beside that one: the transaction that ends a run would
  * then wait for whoever is changing the agent.
  *
  * Durations are `bigint`, as a run that was found orphaned after months has lasted that long.

@@ -1,7 +1,7 @@
 import type { EntityManager as CoreEntityManager, MikroORM } from '@mikro-orm/core';
 import type { AbstractSqlConnection, EntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTask } from 'node:timers/promises';
 import { databaseFailure, isDeadlock } from './database-failure.js';
 
 /** Runs SQL with `$1`-style parameters; timestamps come back as PostgreSQL text (`toDate`). */
@@ -20,7 +20,7 @@ const MAX_DEADLOCK_RETRIES = 3;
 /** After a statement of a transaction that took this thread for longer, other requests have their turn before the next. */
 const LONG_STATEMENT_MS = 5;
 /** The same for statements that follow one another, before the next: however short each is, they would be one turn. */
-const LONG_TURN_MS = 25;
+const LONG_TASK_MS = 25;
 
 /**
  * The only way to the database. Nothing else may be awaited inside `transaction`: the embedded
@@ -29,7 +29,7 @@ const LONG_TURN_MS = 25;
 export class Database implements SqlExecutor {
   private statements = 0;
   /** When the first statement of the event loop's present turn was sent. */
-  private turnBeganAt: number | undefined;
+  private taskBeganAt: number | undefined;
 
   constructor(
     readonly orm: MikroORM,
@@ -49,7 +49,7 @@ export class Database implements SqlExecutor {
 
   async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     this.statements += 1;
-    if (this.turnIsLong()) await nextTurn();
+    if (this.taskIsLong()) await nextTask();
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.run<Row>(this.client(), sql, parameters);
@@ -101,13 +101,13 @@ export class Database implements SqlExecutor {
       },
       query: async <Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
         this.statements += 1;
-        if (this.turnIsLong()) await nextTurn();
+        if (this.taskIsLong()) await nextTask();
         const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
         if (!transaction) throw new Error('The transaction has ended');
         const startedAt = performance.now();
         const rows = await this.run<Row>(transaction, sql, parameters);
         // Between statements of one transaction alone: what follows a single one must not be parted from it.
-        if (this.inThisThread && performance.now() - startedAt > LONG_STATEMENT_MS) await nextTurn();
+        if (this.inThisThread && performance.now() - startedAt > LONG_STATEMENT_MS) await nextTask();
         return rows;
       },
     };
@@ -123,14 +123,14 @@ export class Database implements SqlExecutor {
   }
 
   /** What is computed in this thread is answered without the event loop having been left: no request is read between. */
-  private turnIsLong(): boolean {
+  private taskIsLong(): boolean {
     if (!this.inThisThread) return false;
     const now = performance.now();
-    if (this.turnBeganAt === undefined) {
-      this.turnBeganAt = now;
-      setImmediate(() => (this.turnBeganAt = undefined));
+    if (this.taskBeganAt === undefined) {
+      this.taskBeganAt = now;
+      setImmediate(() => (this.taskBeganAt = undefined));
     }
-    return now - this.turnBeganAt > LONG_TURN_MS;
+    return now - this.taskBeganAt > LONG_TASK_MS;
   }
 
   private client(): Kysely<unknown> {

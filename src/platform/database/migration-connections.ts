@@ -2,7 +2,7 @@ import type { Options } from '@mikro-orm/core';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
 import { PreparingClient } from './preparing-client.js';
-import { type Patience, SilenceWatch } from './silence-watch.js';
+import { type Patience, ConnectionWatchdog } from './connection-watchdog.js';
 
 export type MigrationSettings = Pick<Options, 'extensions' | 'forceUtcTimezone' | 'discovery' | 'logger' | 'migrations'>;
 
@@ -51,7 +51,7 @@ export class MigrationConnections {
 
   private async open(): Promise<{ orm: MikroORM; close: () => Promise<void> }> {
     const held = new Set<PoolClient>();
-    let watch: SilenceWatch | undefined;
+    let watch: ConnectionWatchdog | undefined;
     const orm = await MikroORM.init(
       defineConfig({
         ...this.settings,
@@ -66,7 +66,7 @@ export class MigrationConnections {
           onPoolCreated: (pool: Pool) => {
             pool.on('acquire', (client) => held.add(client));
             pool.on('release', (_error, client) => held.delete(client));
-            watch = new SilenceWatch(pool, this.url, this.patience());
+            watch = new ConnectionWatchdog(pool, this.url, this.patience());
           },
         },
       }),

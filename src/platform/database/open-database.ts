@@ -14,7 +14,7 @@ import { ExactTextPglite } from './exact-text-pglite.js';
 import { MigrationConnections, type MigrationSettings } from './migration-connections.js';
 import { PreparingClient } from './preparing-client.js';
 import type { ContextSchema } from './schema.js';
-import { SilenceWatch } from './silence-watch.js';
+import { ConnectionWatchdog } from './connection-watchdog.js';
 
 /** How long a request waits for a connection before the database counts as down. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -142,7 +142,7 @@ async function openServer(
     await orm.close();
     throw connectFailure(error, url);
   }
-  const watch = new SilenceWatch(pool, url);
+  const watch = new ConnectionWatchdog(pool, url);
   return {
     database: new Database(orm, false),
     native: { kind: 'server', pool },

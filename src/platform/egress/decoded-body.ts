@@ -1,7 +1,7 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib';
 import { EgressFailed } from './egress.errors.js';
-import { CODING_OVERHEAD_BYTES } from './tunables.js';
+import { CODING_OVERHEAD_BYTES } from './limits.js';
 
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd';
 

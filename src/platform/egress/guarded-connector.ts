@@ -7,7 +7,7 @@ import { EgressFailed, EgressRefused } from './egress.errors.js';
 import type { NameResolver } from './name-resolver.js';
 import { isPublicAddress } from './public-address.js';
 import { type Exemptions, hostOf, isExempt, portOf } from './target.js';
-import { CONNECT_MS, MOST_ADDRESSES } from './tunables.js';
+import { CONNECT_MS, MAX_ADDRESSES } from './limits.js';
 
 /** Opens a connection to an IP literal. */
 export type Dial = (address: string, port: number) => Socket;
@@ -67,7 +67,7 @@ export class GuardedConnector {
     if (addresses.length === 0 || refused !== undefined) {
       throw new EgressRefused('address', { detail: `${host} is ${refused ?? 'nowhere'}` });
     }
-    return addresses.slice(0, MOST_ADDRESSES);
+    return addresses.slice(0, MAX_ADDRESSES);
   }
 
   private async addressesOf(host: string, exempt: boolean, signal: AbortSignal): Promise<readonly string[]> {

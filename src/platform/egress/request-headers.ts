@@ -1,5 +1,5 @@
 import { ACCEPTED_CODINGS } from './decoded-body.js';
-import { USER_AGENT } from './tunables.js';
+import { USER_AGENT } from './limits.js';
 
 /** They belong to the connection, or would say another length or host than what is really sent. */
 const OF_THE_CONNECTION = [

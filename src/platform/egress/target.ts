@@ -1,7 +1,7 @@
 import { EgressRefused } from './egress.errors.js';
 import type { EgressPurpose } from './safe-http.js';
 
-const LONGEST_URL = 8_192;
+const MAX_URL_LENGTH = 8_192;
 
 /** The operator's own services, as `host:port`. */
 export type Exemptions = ReadonlySet<string>;
@@ -13,7 +13,7 @@ export type Exemptions = ReadonlySet<string>;
  */
 export function targetOf(address: string | URL, purpose: EgressPurpose, exemptions: Exemptions): URL {
   const text = String(address);
-  const url = text.length <= LONGEST_URL ? URL.parse(text) : null;
+  const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
   if (!url) throw new EgressRefused('url', { message: 'The URL is not valid.' });
   checkScheme(url, purpose, exemptions);
   if (url.username !== '' || url.password !== '') {

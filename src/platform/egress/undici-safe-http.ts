@@ -9,7 +9,7 @@ import { requestHeaders, responseHeaders } from './request-headers.js';
 import { type EgressPurpose, type EgressRequest, type EgressResponse, type FollowRedirects, SafeHttp } from './safe-http.js';
 import { type Exemptions, targetOf } from './target.js';
 import { TimeLimit } from './time-limit.js';
-import { KEEP_ALIVE_MS } from './tunables.js';
+import { KEEP_ALIVE_MS } from './limits.js';
 
 /** They carry secrets to one agreed address. */
 const NEVER_REDIRECTED: readonly EgressPurpose[] = ['hook', 'mcp'];

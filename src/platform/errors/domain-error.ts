@@ -32,7 +32,7 @@ export interface ErrorWording {
 }
 
 /**
- * The one error that crosses a context's door. `message` is public: it says what was wrong and what
+ * The one error that crosses a context's public API. `message` is public: it says what was wrong and what
  * is allowed. Everything that must not leave the process goes into `detail` or `cause`.
  */
 export class DomainError extends Error {

@@ -14,8 +14,8 @@ import { Logger } from '../telemetry/index.js';
 import { DiskFileStore } from './disk-file-store.js';
 import { FileStore } from './file-store.js';
 import { S3FileStore } from './s3-file-store.js';
-import { SWEEP_EVERY_MS } from './tunables.js';
-import { UploadSpool } from './upload-spool.js';
+import { SWEEP_EVERY_MS } from './limits.js';
+import { TempUploads } from './temp-uploads.js';
 
 @Injectable()
 class FileStoreLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -48,7 +48,7 @@ class FileStoreLifecycle implements OnApplicationBootstrap, OnApplicationShutdow
   /** Removes what killed processes left; what cannot be removed now is the next sweep's. */
   private async sweep(): Promise<void> {
     try {
-      await UploadSpool.of(this.settings).sweep(this.clock);
+      await TempUploads.of(this.settings).sweep(this.clock);
       if (this.store instanceof DiskFileStore) await this.store.sweep(this.clock);
     } catch (error) {
       this.logger.warn({ err: error }, 'Temporary files could not be removed');

@@ -20,7 +20,7 @@ import {
   FileStoreUnavailable,
   FileTooLarge,
   S3FileStore,
-  UploadSpool,
+  TempUploads,
 } from './index.js';
 
 const MIB = 1024 * 1024;
@@ -209,9 +209,9 @@ describe('on the disk', () => {
       const time = new Date(clock.now().getTime() - minutes * 60_000);
       await utimes(join(spool, name), time, time);
     }
-    await new UploadSpool(spool).sweep(clock);
+    await new TempUploads(spool).sweep(clock);
     expect(await readdir(spool)).toEqual(['new']);
-    await new UploadSpool(join(folder, 'never-used')).sweep(clock);
+    await new TempUploads(join(folder, 'never-used')).sweep(clock);
   });
 
   it('what processes left that were killed is removed while the service runs, too, from spool and store', async () => {
@@ -252,7 +252,7 @@ describe('on the disk', () => {
 describe('a spooled upload', () => {
   it('is on the disk until it is discarded, and can be read as often as needed', async () => {
     const spool = join(folder, 'waiting');
-    const file = await new UploadSpool(spool).take(parts('he', 'llo'), 5);
+    const file = await new TempUploads(spool).take(parts('he', 'llo'), 5);
     expect({ size: file.size, head: file.head.toString() }).toEqual({ size: 5, head: 'hello' });
     for (const _time of [1, 2]) {
       const chunks: Buffer[] = [];

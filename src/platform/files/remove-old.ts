@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock/index.js';
-import { TEMPORARY_MS } from './tunables.js';
+import { TEMPORARY_MS } from './limits.js';
 
 /** Empties a folder of temporary files. Other processes may be using it, so only what is old goes. */
 export async function removeOld(folder: string, clock: Clock): Promise<void> {

@@ -17,7 +17,7 @@ import {
   type StoredFile,
 } from './file-store.js';
 import { WatchedSource } from './limited.js';
-import { S3_ATTEMPTS, S3_CONNECT_MS, S3_PART_BYTES, S3_SILENCE_MS } from './tunables.js';
+import { S3_ATTEMPTS, S3_CONNECT_MS, S3_PART_BYTES, S3_SILENCE_MS } from './limits.js';
 
 /** Files in a bucket of S3 or of anything that speaks its API. */
 export class S3FileStore extends FileStore {

@@ -3,8 +3,8 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Settings } from '../config/index.js';
-import { UploadSpool } from '../files/index.js';
-import { Draining } from '../lifecycle/index.js';
+import { TempUploads } from '../files/index.js';
+import { ShutdownState } from '../lifecycle/index.js';
 import { type Logger, NestLogger } from '../telemetry/index.js';
 import { answerClientError } from './client-error.js';
 import { OpenApiDocument } from './docs/open-api-document.js';
@@ -18,7 +18,7 @@ import { RequestValidation } from './validation.js';
 import { toWireError, unknownRoute } from './wire-error.js';
 
 /** As long as a request line can be: whether an id is too long is its schema's matter, not the router's. */
-const LONGEST_PARAMETER = 16 * 1024;
+const MAX_PARAMETER_LENGTH = 16 * 1024;
 /** Time for a whole request to arrive; a body fed byte by byte holds a connection no longer. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
@@ -57,12 +57,12 @@ export async function createHttpApp({
   app.useGlobalPipes(new RequestValidation());
   limitBodies(fastify);
   acceptJsonAlone(fastify);
-  acceptMultipart(fastify, UploadSpool.of(settings));
+  acceptMultipart(fastify, TempUploads.of(settings));
   app.get(OpenRequests).watch(fastify);
   app.get(OpenApiDocument).describe(app);
   for (const hook of onRequest?.(app) ?? []) fastify.addHook('onRequest', hook);
   fastify.addHook('preValidation', checkUrl);
-  closeConnectionsWhile(app.get(Draining), fastify);
+  closeConnectionsWhile(app.get(ShutdownState), fastify);
   if (settings.logLevel === 'debug' || settings.logLevel === 'trace') logRequests(fastify, logger);
   return app;
 }
@@ -71,7 +71,7 @@ function createAdapter(): FastifyAdapter {
   return new FastifyAdapter({
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     trustProxy: false,
     // Requests on connections that are still open while the process drains are answered like any other.
     return503OnClosing: false,
@@ -109,7 +109,7 @@ function checkUrl(request: FastifyRequest, _reply: FastifyReply, done: () => voi
 }
 
 /** A client that keeps its connection would otherwise go on sending to a process that is about to end. */
-function closeConnectionsWhile(draining: Draining, fastify: FastifyInstance): void {
+function closeConnectionsWhile(draining: ShutdownState, fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (draining.draining) void reply.header('connection', 'close');
     done();

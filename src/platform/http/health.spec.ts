@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DiscoveryService } from '@nestjs/core';
 import { SystemClock } from '../clock/index.js';
-import { Draining } from '../lifecycle/index.js';
+import { ShutdownState } from '../lifecycle/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { Health, HealthCheck, NotReady } from './health.js';
 
@@ -26,7 +26,7 @@ function health(...checks: HealthCheck[]): { health: Health; lines: string[] } {
   const lines: string[] = [];
   const discovery = { getProviders: () => [{ instance: undefined }, ...checks.map((instance) => ({ instance }))] };
   const logger = createLogger({ logLevel: 'info' }, { write: (line) => void lines.push(line) });
-  const asked = new Health(discovery as unknown as DiscoveryService, new Draining(), new ImpatientClock(), logger);
+  const asked = new Health(discovery as unknown as DiscoveryService, new ShutdownState(), new ImpatientClock(), logger);
   asked.onApplicationBootstrap();
   return { health: asked, lines };
 }

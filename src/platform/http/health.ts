@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { Clock } from '../clock/index.js';
 import { OPEN_DATABASE, type OpenDatabase, pendingMigrations } from '../database/index.js';
 import { FileStore } from '../files/index.js';
-import { Draining } from '../lifecycle/index.js';
+import { ShutdownState } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 
 /** One part that the process cannot serve without. Any provider that extends this is found and asked. */
@@ -33,7 +33,7 @@ export class Health implements OnApplicationBootstrap {
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly draining: Draining,
+    private readonly draining: ShutdownState,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}

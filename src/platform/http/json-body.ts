@@ -5,7 +5,7 @@ import { checkJsonLimits, checkLargeJsonLimits } from './json-limits.js';
 
 /** Reading a larger body takes long enough to let others have their turn in between. */
 const LARGE_BODY_BYTES = 256 * 1024;
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 /** Some clients begin with it; it is no part of the JSON. */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -27,16 +27,16 @@ export function parseJsonBody(bytes: Buffer): unknown {
 export async function readJsonBody(bytes: Buffer): Promise<unknown> {
   if (bytes.length < LARGE_BODY_BYTES) return parseJsonBody(bytes);
   const text = decode(bytes);
-  await nextTurn();
-  await checkLargeJsonLimits(bytes, nextTurn);
-  await nextTurn();
+  await nextTask();
+  await checkLargeJsonLimits(bytes, nextTask);
+  await nextTask();
   const body = parse(text);
-  await nextTurn();
+  await nextTask();
   return body;
 }
 
 /** Twice, as the first is still in the round of the event loop in which the body arrived. */
-async function nextTurn(): Promise<void> {
+async function nextTask(): Promise<void> {
   await setImmediate();
   await setImmediate();
 }
@@ -82,5 +82,5 @@ export function isStorable(text: string): boolean {
 }
 
 function shown(name: string): string {
-  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name;
+  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
 }

@@ -151,7 +151,7 @@ describe('__proto__', () => {
 
 describe('a large text', () => {
   const long = 'x'.repeat(3 * 1024 * 1024);
-  const inTurns = async (text: string): Promise<number> => {
+  const inSlices = async (text: string): Promise<number> => {
     let turns = 0;
     await checkLargeJsonLimits(Buffer.from(text), () => {
       turns += 1;
@@ -161,8 +161,8 @@ describe('a large text', () => {
   };
 
   it('is read in turns', async () => {
-    expect(await inTurns(list(`"${'x'.repeat(1_021)}"`, 3 * 1024))).toBe(3);
-    expect(await inTurns('[]')).toBe(0);
+    expect(await inSlices(list(`"${'x'.repeat(1_021)}"`, 3 * 1024))).toBe(3);
+    expect(await inSlices('[]')).toBe(0);
   });
 
   it.each([
@@ -172,13 +172,13 @@ describe('a large text', () => {
     ['nested', `["${long}",${'['.repeat(MAX_JSON_DEPTH)}`],
   ])('is refused as it is in one: %s', async (message, text) => {
     expect(() => check(text)).toThrow(message);
-    await expect(inTurns(text)).rejects.toThrow(message);
+    await expect(inSlices(text)).rejects.toThrow(message);
   });
 
   it('is accepted as it is in one', async () => {
     const text = list(String.raw`"xxxxxxx\ud83d\ude00xxxxxxx\"xxxxxxx"`, MAX_JSON_VALUES - 1);
     check(text);
-    expect(await inTurns(text)).toBeGreaterThan(1);
+    expect(await inSlices(text)).toBeGreaterThan(1);
   });
 });
 

@@ -39,7 +39,7 @@ const NAME_FACTOR = randomInt(1 << 29, 1 << 30) * 2 + 1;
 const PLAIN_BYTES = 64;
 
 /** Bytes that are looked at before others have their turn; a string is never left in the middle. */
-const TURN_BYTES = 1024 * 1024;
+const SLICE_BYTES = 1024 * 1024;
 
 /**
  * Refuses a JSON text by what it would take to build and by what could not be stored, before anything is built
@@ -52,12 +52,12 @@ export function checkJsonLimits(bytes: Buffer): void {
   new JsonScan(bytes).readTo(bytes.length);
 }
 
-/** As `checkJsonLimits`, in steps of a few milliseconds, with `nextTurn` awaited between two of them. */
-export async function checkLargeJsonLimits(bytes: Buffer, nextTurn: () => Promise<unknown>): Promise<void> {
+/** As `checkJsonLimits`, in steps of a few milliseconds, with `nextTask` awaited between two of them. */
+export async function checkLargeJsonLimits(bytes: Buffer, nextTask: () => Promise<unknown>): Promise<void> {
   const scan = new JsonScan(bytes);
-  for (let end = TURN_BYTES; end < bytes.length; end += TURN_BYTES) {
+  for (let end = SLICE_BYTES; end < bytes.length; end += SLICE_BYTES) {
     scan.readTo(end);
-    await nextTurn();
+    await nextTask();
   }
   scan.readTo(bytes.length);
 }

@@ -3,7 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiConsumes } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ValidationFailed } from '../errors/index.js';
-import type { UploadSpool } from '../files/index.js';
+import type { TempUploads } from '../files/index.js';
 import { declareField, type FieldOptions } from './declared-field.js';
 import { MultipartForm, type MultipartOptions, UploadedFile } from './multipart-form.js';
 import { AddRouteConfig } from './public-route.js';
@@ -28,7 +28,7 @@ export function FileField(options: FieldOptions = {}): PropertyDecorator {
  * Reads multipart bodies on the routes that declare them. Everywhere else they are as unsupported as before,
  * and JSON is on those routes. Spooled files are gone when the request is over, however it ended and whoever left.
  */
-export function acceptMultipart(fastify: FastifyInstance, spool: UploadSpool): void {
+export function acceptMultipart(fastify: FastifyInstance, spool: TempUploads): void {
   const uploads = new WeakMap<FastifyRequest, RequestUploads>();
   fastify.addHook('preParsing', async (request, reply) => {
     const sent = request.headers['content-type'];

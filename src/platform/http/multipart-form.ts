@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ValidationFailed } from '../errors/index.js';
-import { FileTooLarge, type SpooledFile, type UploadSpool } from '../files/index.js';
+import { FileTooLarge, type SpooledFile, type TempUploads } from '../files/index.js';
 import { checkFields } from './json-body.js';
 
 export interface MultipartOptions {
@@ -12,7 +12,7 @@ export interface MultipartOptions {
 }
 
 /** Fields besides the file, their names and values: more than any form of the interface needs. */
-const MOST_PARTS = 20;
+const MAX_PARTS = 20;
 const FIELD_BYTES = 10_000;
 const NAME_BYTES = 200;
 /**
@@ -58,7 +58,7 @@ export class MultipartForm {
 
   constructor(
     private readonly options: MultipartOptions,
-    private readonly spool: UploadSpool,
+    private readonly spool: TempUploads,
   ) {}
 
   /** @throws ValidationFailed, FileTooLarge; nothing is left on the disk then */
@@ -162,7 +162,7 @@ export class MultipartForm {
 }
 
 function openParser(headers: IncomingHttpHeaders, { maxFileBytes }: MultipartOptions): BusboyInstance {
-  const limits = { fileSize: maxFileBytes, fieldSize: FIELD_BYTES, fieldNameSize: NAME_BYTES, parts: MOST_PARTS };
+  const limits = { fileSize: maxFileBytes, fieldSize: FIELD_BYTES, fieldNameSize: NAME_BYTES, parts: MAX_PARTS };
   try {
     const { 'content-type': contentType = '' } = headers;
     return new Busboy({ headers: { ...headers, 'content-type': contentType }, limits });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { Draining, type ShutdownParticipant } from '../lifecycle/index.js';
+import { ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
 
 /** Counts the requests whose answer is not finished, streams among them: a stopping process waits for them. */
 @Injectable()
@@ -9,7 +9,7 @@ export class OpenRequests implements ShutdownParticipant {
   private open = 0;
   private waiting: (() => void)[] = [];
 
-  constructor(draining: Draining) {
+  constructor(draining: ShutdownState) {
     draining.register(this);
   }
 

@@ -1,7 +1,7 @@
 import { validateSync } from 'class-validator';
 import { type DtoClass, fieldsOf, ignoresUnknownFields, type Report } from './declared-field.js';
 
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -20,7 +20,7 @@ export function readDto(type: DtoClass, sent: Record<string, unknown>, path: str
     const field = fields.get(name);
     if (field?.ignored) continue;
     if (field) dto[name] = field.read ? field.read(sent[name], `${path}/${name}`, report) : sent[name];
-    else if (!ignoresUnknown) report(`${path}/${name.slice(0, LONGEST_NAME)}`, 'is not allowed');
+    else if (!ignoresUnknown) report(`${path}/${name.slice(0, MAX_NAME_LENGTH)}`, 'is not allowed');
   }
   checkFields(dto, path, report);
   return dto;

@@ -8,7 +8,7 @@ const PLACES: Readonly<Record<string, string>> = { body: 'body', query: 'queryst
 /** Parameters typed with these have no declared fields. */
 const UNDECLARED: ReadonlySet<unknown> = new Set([String, Number, Boolean, Array, Object, undefined]);
 /** More complaints than anybody reads; a body of ten megabytes of unknown fields gets a short answer. */
-const MOST_COMPLAINTS = 10;
+const MAX_COMPLAINTS = 10;
 
 /**
  * The global pipe: turns bodies and queries into their DTO classes (see `fields.ts`) and refuses, with a
@@ -32,12 +32,12 @@ export function validated(type: DtoClass, sent: unknown, place: string): object 
   if (!isJsonObject(fields)) throw new ValidationFailed(`${place} must be an object`);
   const complaints = new Map<string, string>();
   const report: Report = (path, complaint) => {
-    if (complaints.size > MOST_COMPLAINTS) return;
+    if (complaints.size > MAX_COMPLAINTS) return;
     if (!complaints.has(path))
       complaints.set(path, complaint.startsWith('/') ? `${path}${complaint}` : `${path} ${complaint}`);
   };
   const dto = readDto(type, fields, place, report);
   if (complaints.size === 0) return dto;
-  const shown = [...complaints.values()].slice(0, MOST_COMPLAINTS).join(', ');
-  throw new ValidationFailed(complaints.size > MOST_COMPLAINTS ? `${shown}, and more` : shown);
+  const shown = [...complaints.values()].slice(0, MAX_COMPLAINTS).join(', ');
+  throw new ValidationFailed(complaints.size > MAX_COMPLAINTS ? `${shown}, and more` : shown);
 }

@@ -51,7 +51,7 @@ const STATUS_CLASS: Readonly<Record<number, string>> = {
 };
 
 /** Longest wait that a client is told, in seconds. */
-const LONGEST_RETRY_AFTER = 3_600;
+const MAX_RETRY_AFTER = 3_600;
 
 /** The framework's messages, where they say less than we can or repeat what the client sent. */
 const FRAMEWORK_MESSAGES: Readonly<Record<string, string>> = {
@@ -103,7 +103,7 @@ function fromDomain(error: DomainError): WireError {
   return {
     status,
     headers:
-      wait === undefined ? {} : { 'retry-after': String(Math.min(Math.max(Math.ceil(wait), 1), LONGEST_RETRY_AFTER)) },
+      wait === undefined ? {} : { 'retry-after': String(Math.min(Math.max(Math.ceil(wait), 1), MAX_RETRY_AFTER)) },
     body: error.bare
       ? { error: cause, message: error.message, ...error.extra }
       : {

@@ -5,7 +5,7 @@ import type { AnyJob } from './job-registry.js';
 import { JobRegistry } from './job-registry.js';
 import type { OutboxRow } from './outbox-store.js';
 import type { BullProcessor, BullQueue, BullWorker, QueueBackend } from './queue-backend.js';
-import { LOCK_MS, QUEUE_EVENTS_KEPT, SHARED_CONCURRENCY, STALLED_CHECK_MS } from './tunables.js';
+import { LOCK_MS, QUEUE_EVENTS_KEPT, SHARED_CONCURRENCY, STALLED_CHECK_MS } from './limits.js';
 
 export const QUEUE_OPTIONS = Symbol('QUEUE_OPTIONS');
 

@@ -6,7 +6,7 @@ import { Outbox } from './outbox.js';
 import { OutboxStore, type StartedRow } from './outbox-store.js';
 
 /** The last attempt has failed; nothing will try again. */
-export class JobDied extends Error {}
+export class DeadLetter extends Error {}
 
 /** What a stopping process aborts its jobs with. */
 export class ProcessStopping extends Error {}
@@ -27,7 +27,7 @@ export class JobRunner {
 
   /**
    * @returns `interrupted` when the process stops and the job is another's to run again, else `done`
-   * @throws JobDied after the last attempt, or the handler's own error when there is another one
+   * @throws DeadLetter after the last attempt, or the handler's own error when there is another one
    */
   async run(id: string, signal: AbortSignal): Promise<'done' | 'interrupted'> {
     if (signal.reason instanceof ProcessStopping) return 'interrupted';
@@ -60,14 +60,14 @@ export class JobRunner {
     const handler = this.registry.handler(name);
     if (!handler) throw new Error(`This build has no handler for the job ${name}`);
     if (attempt > handler.job.retry.attempts) {
-      throw new JobDied(`Each of ${String(attempt - 1)} attempts ended with the process that made it`);
+      throw new DeadLetter(`Each of ${String(attempt - 1)} attempts ended with the process that made it`);
     }
     await handler.run(handler.job.payload.parse(payload), { signal, attempt });
   }
 
   private async failed(id: string, { name, attempt }: StartedRow, error: unknown): Promise<never> {
     const attempts = this.registry.definition(name)?.retry.attempts ?? Infinity;
-    const dead = error instanceof JobDied || attempt >= attempts;
+    const dead = error instanceof DeadLetter || attempt >= attempts;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     await this.store.fail(id, redactText(text), dead);
     const fields = { job: name, id, attempt, err: error };
@@ -76,6 +76,6 @@ export class JobRunner {
       throw error;
     }
     this.logger.error(fields, 'A job failed for the last time');
-    throw new JobDied(error instanceof Error ? error.message : text);
+    throw new DeadLetter(error instanceof Error ? error.message : text);
   }
 }

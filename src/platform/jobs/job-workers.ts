@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { UnrecoverableError, WaitingError } from 'bullmq';
 import { Clock } from '../clock/index.js';
-import { Draining, type ShutdownParticipant } from '../lifecycle/index.js';
+import { ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 import { JobQueue } from './job-queue.js';
-import { JobDied, JobRunner, ProcessStopping } from './job-runner.js';
+import { DeadLetter, JobRunner, ProcessStopping } from './job-runner.js';
 import { OutboxStore } from './outbox-store.js';
 import type { BullProcessor, BullWorker } from './queue-backend.js';
-import { ABORT_GRACE_MS, CLOSE_GRACE_MS, PURGE_BATCH, UPKEEP_MS } from './tunables.js';
+import { ABORT_GRACE_MS, CLOSE_GRACE_MS, PURGE_BATCH, UPKEEP_MS } from './limits.js';
 
 type BullJob = Parameters<BullProcessor>[0];
 
@@ -27,7 +27,7 @@ export class JobWorkers implements ShutdownParticipant {
     private readonly runner: JobRunner,
     private readonly store: OutboxStore,
     private readonly clock: Clock,
-    private readonly draining: Draining,
+    private readonly draining: ShutdownState,
     private readonly logger: Logger,
   ) {}
 
@@ -83,7 +83,7 @@ export class JobWorkers implements ShutdownParticipant {
     try {
       outcome = await this.runner.run(job.data.row, signal);
     } catch (error) {
-      throw error instanceof JobDied ? new UnrecoverableError(error.message) : error;
+      throw error instanceof DeadLetter ? new UnrecoverableError(error.message) : error;
     }
     switch (outcome) {
       case 'done':

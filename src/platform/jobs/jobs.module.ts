@@ -16,7 +16,7 @@ import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
 import { chooseBackend } from './queue-backend.js';
-import { STOP_GRACE_MS } from './tunables.js';
+import { STOP_GRACE_MS } from './limits.js';
 
 const JOB_SETTINGS = Symbol('JOB_SETTINGS');
 

@@ -6,7 +6,7 @@ import {
   type ProcessOptions, serverJobDatabase, until, untilAborted,
 } from '../../../test/support/job-site.js';
 import { clusterOnly } from '../../../test/support/modes.js';
-import { Draining } from '../lifecycle/index.js';
+import { ShutdownState } from '../lifecycle/index.js';
 import { defineJob, type EnqueueOptions, jobsSchema, Outbox } from './index.js';
 import { JobQueue } from './job-queue.js';
 import { OutboxRelay } from './outbox-relay.js';
@@ -14,7 +14,7 @@ import { OutboxStore } from './outbox-store.js';
 import type { BullQueue } from './queue-backend.js';
 import {
   ABORT_GRACE_MS, CLAIM_LEASE_MS, DEAD_KEPT_MS, RECHECK_MS, RELAY_POLL_MS, STOP_GRACE_MS, UPKEEP_MS,
-} from './tunables.js';
+} from './limits.js';
 
 const echo = defineJob({ name: 'test.echo', payload: noteSchema, retry: { attempts: 3, backoffSeconds: 0.02 } });
 const narrow = defineJob({ name: 'test.narrow', payload: noteSchema, concurrency: 1 });
@@ -316,7 +316,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       const process = await start(untilAborted);
       await enqueue(process, 'draining');
       await until(async () => (await rows())[0]?.attempts === 1);
-      const [jobs] = process.get(Draining, { strict: false }).participants;
+      const [jobs] = process.get(ShutdownState, { strict: false }).participants;
       const idle = jobs!.idle();
       await jobs!.abort();
       await idle;

@@ -4,7 +4,7 @@ import { Logger } from '../telemetry/index.js';
 import { JobQueue } from './job-queue.js';
 import { JobRegistry } from './job-registry.js';
 import { OutboxStore } from './outbox-store.js';
-import { HAND_OVER_TIMEOUT_MS, RELAY_POLL_MS } from './tunables.js';
+import { HAND_OVER_TIMEOUT_MS, RELAY_POLL_MS } from './limits.js';
 
 /** Hands due rows of the outbox to the queue. Any number may work on one database. */
 @Injectable()
@@ -22,9 +22,9 @@ export class OutboxRelay {
   ) {}
 
   start(): void {
-    this.stopPolling = this.clock.every(RELAY_POLL_MS, () => { this.poke(); });
-    this.queue.onReachable(() => { this.poke(); });
-    this.poke();
+    this.stopPolling = this.clock.every(RELAY_POLL_MS, () => { this.trigger(); });
+    this.queue.onReachable(() => { this.trigger(); });
+    this.trigger();
   }
 
   async stop(): Promise<void> {
@@ -34,7 +34,7 @@ export class OutboxRelay {
   }
 
   /** There may be something to hand over. Never waits and never fails; one pass runs at a time. */
-  poke(): void {
+  trigger(): void {
     if (!this.stopPolling) return;
     if (this.pass) {
       this.again = true;
@@ -50,7 +50,7 @@ export class OutboxRelay {
         this.pass = undefined;
         if (!this.again) return;
         this.again = false;
-        this.poke();
+        this.trigger();
       });
   }
 

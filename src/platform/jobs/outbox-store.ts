@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Database } from '../database/index.js';
-import { CLAIM_LEASE_MS, DEAD_KEPT_MS, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './tunables.js';
+import { CLAIM_LEASE_MS, DEAD_KEPT_MS, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
 
 export interface OutboxRow {
   readonly id: string;

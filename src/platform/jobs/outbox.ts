@@ -52,6 +52,6 @@ export class Outbox {
         new Date(now.getTime() + delaySeconds * 1000).toISOString(),
       ],
     );
-    transaction.onCommit(() => this.relay.poke());
+    transaction.onCommit(() => this.relay.trigger());
   }
 }

@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { Settings } from '../config/index.js';
 import type { NativeDatabase } from '../database/index.js';
 import { migratePglite, PglitePool } from './pglite-pool.js';
-import { IDLE_WAIT_SECONDS } from './tunables.js';
+import { IDLE_WAIT_SECONDS } from './limits.js';
 
 /** What the queue carries: a row's payload stays in the database. */
 export type QueueData = { readonly row: string } | { readonly schedule: string };

@@ -10,7 +10,7 @@ import { Clock, SystemClock } from '../clock/index.js';
 import { readSettings, Settings } from '../config/index.js';
 import { createHttpApp, type EventStream, EventStreams, HttpModule, PublicRoute } from '../http/index.js';
 import { createLogger, TelemetryModule } from '../telemetry/index.js';
-import { Draining } from './draining.js';
+import { ShutdownState } from './shutdown-state.js';
 import { stopOnSignals } from './graceful-shutdown.js';
 
 /** Deadlines pass when a test says so. */
@@ -143,7 +143,7 @@ describe('a process that is told to stop', () => {
   });
 
   it('is not ready while it drains', async () => {
-    app.get(Draining).begin();
+    app.get(ShutdownState).begin();
     const { response, body } = await answerOf(request('/health/ready'));
     expect(response.statusCode).toBe(503);
     expect(JSON.parse(body)).toEqual({ status: 'unavailable', checks: { database: 'ok', files: 'ok', process: 'stopping' } });
@@ -153,7 +153,7 @@ describe('a process that is told to stop', () => {
     const answer = answerOf(request('/stream'));
     await until(() => stream !== undefined, 'the stream is open');
     let aborted = 0;
-    app.get(Draining).register({
+    app.get(ShutdownState).register({
       name: 'runs',
       idle: () => Promise.resolve(),
       abort: async () => {
@@ -175,7 +175,7 @@ describe('a process that is told to stop', () => {
     const broken = answerOf(request('/stream'));
     broken.catch(() => undefined);
     await until(() => stream !== undefined, 'the stream is open');
-    app.get(Draining).register({
+    app.get(ShutdownState).register({
       name: 'stubborn',
       idle: () => new Promise(() => undefined),
       abort: () => Promise.reject(new Error('No')),

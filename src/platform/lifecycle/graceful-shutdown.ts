@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Clock } from '../clock/index.js';
 import type { Logger } from '../telemetry/index.js';
-import { Draining, type ShutdownParticipant } from './draining.js';
+import { ShutdownState, type ShutdownParticipant } from './shutdown-state.js';
 
 /** Time for aborted work to store what it has and for its streams to be read to their end. */
 const ABORT_MS = 5_000;
@@ -51,7 +51,7 @@ export function stopOnSignals(app: INestApplicationContext, options: GracefulShu
 /** The steps of a graceful stop, each bounded in time; resolves when the application is closed. */
 export async function shutDown(app: INestApplicationContext, options: GracefulShutdownOptions): Promise<void> {
   const { shutdownMs, clock, logger, server } = options;
-  const draining = app.get(Draining);
+  const draining = app.get(ShutdownState);
   draining.begin();
   // Refuses new connections and closes idle ones; open streams go on.
   server?.close();

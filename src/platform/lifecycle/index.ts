@@ -1,3 +1,3 @@
-export { Draining, type ShutdownParticipant } from './draining.js';
+export { ShutdownState, type ShutdownParticipant } from './shutdown-state.js';
 export { type GracefulShutdownOptions, shutDown, stopOnSignals } from './graceful-shutdown.js';
 export { LifecycleModule } from './lifecycle.module.js';

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import { Draining } from './draining.js';
+import { ShutdownState } from './shutdown-state.js';
 
 @Global()
-@Module({ providers: [Draining], exports: [Draining] })
+@Module({ providers: [ShutdownState], exports: [ShutdownState] })
 export class LifecycleModule {}

@@ -1,7 +1,7 @@
 import { type RateLimit, RateLimiter, type RateLimitState } from './rate-limiter.js';
 import type { WindowRecord, WindowStorage } from './window-storage.js';
 
-const LONGEST_RETRY_AFTER = 3_600;
+const MAX_RETRY_AFTER = 3_600;
 
 /** Counts in the shared windows, and in this process's own while those are away: a limit never ceases to hold. */
 export class WindowRateLimiter extends RateLimiter {
@@ -43,6 +43,6 @@ function stateOf(
     limit,
     remaining: Math.max(0, limit - totalHits),
     resetSeconds: timeToExpire,
-    retryAfterSeconds: isBlocked ? Math.min(Math.max(timeToBlockExpire, 1), LONGEST_RETRY_AFTER) : 0,
+    retryAfterSeconds: isBlocked ? Math.min(Math.max(timeToBlockExpire, 1), MAX_RETRY_AFTER) : 0,
   };
 }

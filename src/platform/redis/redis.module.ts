@@ -9,7 +9,7 @@ export const REDIS = Symbol('REDIS');
 
 /** Longer than Redis ever takes in the same network; whoever asks has an answer of its own for when it is down. */
 const COMMAND_MS = 500;
-const LONGEST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 
 /**
  * A connection whose commands fail at once while Redis is away, and which comes back by itself. Not for
@@ -21,8 +21,8 @@ export function connectRedis(url: string, logger: Logger): Redis {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_MS,
-    connectTimeout: LONGEST_RETRY_MS,
-    retryStrategy: (attempt) => Math.min(attempt * 100, LONGEST_RETRY_MS),
+    connectTimeout: MAX_RETRY_MS,
+    retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RETRY_MS),
   });
   let down = false;
   redis.on('error', (error: Error) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { MemoryRunLog } from './memory-run-log.js';
-import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './tunables.js';
+import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
 const { signal } = new AbortController();
 

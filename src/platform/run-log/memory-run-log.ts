@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js';
 import { MemoryLog } from './memory-log.js';
 import { RunLog, type RunLogEntry } from './run-log.js';
-import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './tunables.js';
+import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
 /** Keeps ended logs for `ENDED_LOG_MS`, and fewer of them when they outgrow `ENDED_LOG_BYTES`. */
 export class MemoryRunLog extends RunLog {

@@ -10,11 +10,11 @@ import {
   BATCH_SIZE,
   ENDED_LOG_MS,
   FLUSH_MS,
-  LONGEST_RETRY_MS,
+  MAX_RETRY_MS,
   REFRESH_MS,
   RETRY_MS,
   RUNNING_LOG_MS,
-} from './tunables.js';
+} from './limits.js';
 
 /** What Redis does not have yet of one run's log. */
 interface Replica {
@@ -56,7 +56,7 @@ export class RedisReplication {
   private failures = 0;
   private closing = false;
   private wake: () => void = () => undefined;
-  private stopGathering: () => void = () => undefined;
+  private stopBatching: () => void = () => undefined;
   private readonly stopRefresh: () => void;
 
   constructor(
@@ -96,9 +96,9 @@ export class RedisReplication {
     this.closing = true;
     this.stopRefresh();
     this.wake();
-    this.stopGathering();
+    this.stopBatching();
     const cancel = this.clock.after(FLUSH_MS, () => this.redis.disconnect());
-    this.kick();
+    this.flush();
     await this.sending;
     cancel();
     this.redis.disconnect();
@@ -124,10 +124,10 @@ export class RedisReplication {
 
   private touch(replica: Replica): void {
     this.dirty.add(replica);
-    this.kick();
+    this.flush();
   }
 
-  private kick(): void {
+  private flush(): void {
     this.sending ??= this.sendAll();
   }
 
@@ -137,7 +137,7 @@ export class RedisReplication {
       await new Promise((resolve) => setImmediate(resolve));
       if (await this.sendBatch()) {
         this.failures = 0;
-        if (this.size < BATCH_SIZE) await this.gather();
+        if (this.size < BATCH_SIZE) await this.waitForBatch();
         continue;
       }
       this.failures += 1;
@@ -225,12 +225,12 @@ export class RedisReplication {
   }
 
   /** A command costs more than an event: what many runs say within a moment goes together. */
-  private async gather(): Promise<void> {
+  private async waitForBatch(): Promise<void> {
     if (this.closing) return;
     await new Promise<void>((resolve) => {
       // The wall's time, whatever the clock says: it is the network that is spared.
       const timer = setTimeout(resolve, BATCH_GAP_MS);
-      this.stopGathering = () => {
+      this.stopBatching = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -238,7 +238,7 @@ export class RedisReplication {
   }
 
   private async pause(): Promise<void> {
-    const wait = Math.min(RETRY_MS * 2 ** Math.min(this.failures, 10), LONGEST_RETRY_MS);
+    const wait = Math.min(RETRY_MS * 2 ** Math.min(this.failures, 10), MAX_RETRY_MS);
     await new Promise<void>((resolve) => {
       const cancel = this.clock.after(wait, resolve);
       this.wake = () => {

@@ -10,7 +10,7 @@ import { createLogger } from '../telemetry/index.js';
 import { RedisRunLog } from './redis-run-log.js';
 import { RunLogUnavailable } from './run-log.errors.js';
 import type { RunLogEntry } from './run-log.js';
-import { BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './tunables.js';
+import { BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './limits.js';
 
 const silent = createLogger({ logLevel: 'silent' });
 const prefix = `test-${newId()}`;

@@ -6,9 +6,9 @@ import type { MemoryLog } from './memory-log.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisReplication, type ReplicaWriter } from './redis-replication.js';
 import { logKey, SEAL_SCRIPT } from './redis-scripts.js';
-import { RemoteLogs } from './remote-logs.js';
+import { RemoteLogs } from './remote-run-logs.js';
 import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
-import { COMMAND_MS, ENDED_LOG_MS } from './tunables.js';
+import { COMMAND_MS, ENDED_LOG_MS } from './limits.js';
 
 export interface RedisRunLogOptions {
   /** Begins every key. */

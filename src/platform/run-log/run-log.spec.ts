@@ -10,7 +10,7 @@ import { createLogger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisRunLog } from './redis-run-log.js';
 import type { RunLog, RunLogEntry } from './run-log.js';
-import { ENDED_LOG_MS } from './tunables.js';
+import { ENDED_LOG_MS } from './limits.js';
 
 
 interface Subject {

@@ -14,9 +14,9 @@ const SECRET_TEXT = new RegExp(
   'g',
 );
 /** A line names what happened; prompts, pages and statements of any size stay out of it. */
-const LONGEST_TEXT = 2_000;
-const LONGEST_LIST = 50;
-const DEEPEST = 6;
+const MAX_TEXT_LENGTH = 2_000;
+const MAX_LIST_LENGTH = 50;
+const MAX_DEPTH = 6;
 
 /**
  * A copy of `value` that may be logged. Anything but numbers and booleans under a name that sounds
@@ -26,11 +26,11 @@ export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function') return typeof value;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= DEEPEST) return '[deeper]';
+  if (depth >= MAX_DEPTH) return '[deeper]';
   if (value instanceof Date) return value;
   if (value instanceof Error) return redactError(value, depth);
   if (ArrayBuffer.isView(value)) return '[binary]';
-  if (Array.isArray(value)) return value.slice(0, LONGEST_LIST).map((item) => redact(item, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, MAX_LIST_LENGTH).map((item) => redact(item, depth + 1));
   return redactFields(value, depth);
 }
 
@@ -57,6 +57,6 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
 }
 
 export function redactText(text: string): string {
-  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}...` : text;
+  const cut = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}...` : text;
   return cut.replace(SECRET_TEXT, REDACTED);
 }

@@ -1,6 +1,6 @@
 import { type DynamicModule, Global, Injectable, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Settings } from '../config/index.js';
-import { Draining } from '../lifecycle/index.js';
+import { ShutdownState } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 import { MasterKeys } from './master-keys.js';
 import { RotateSecrets } from './rotate-secrets.js';
@@ -12,7 +12,7 @@ class RotationLifecycle implements OnApplicationBootstrap {
   constructor(
     private readonly masterKeys: MasterKeys,
     private readonly rotateSecrets: RotateSecrets,
-    private readonly draining: Draining,
+    private readonly draining: ShutdownState,
     private readonly logger: Logger,
   ) {}
 

@@ -10,7 +10,7 @@ import { createWorld, startTenants, type World } from '../tenants/world.js';
 import { DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 import { NO_OBJECTS, type SpoiledBody, spoiledBodies } from './spoiled-bodies.js';
 
-const LONGEST_MESSAGE = 4_000;
+const MAX_MESSAGE_LENGTH = 4_000;
 
 const recorder = new RouteRecorder();
 let service: TestService;
@@ -41,7 +41,7 @@ function expectRefusal({ status, text, headers }: WireAnswer, what: string, expe
   expect(headers.get('x-request-id')).toMatch(/^\S+$/);
   const { message, ...body } = JSON.parse(text) as Readonly<Record<string, unknown>>;
   expect(message).toMatch(/\w/);
-  expect(String(message).length).toBeLessThan(LONGEST_MESSAGE);
+  expect(String(message).length).toBeLessThan(MAX_MESSAGE_LENGTH);
   const isBare = !('statusCode' in body);
   if (isBare) expect({ what, body }).toEqual({ what, body: { error: expect.stringMatching(/^[a-z_]+$/) } });
   else if (status === 400) {

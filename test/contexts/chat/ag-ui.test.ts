@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { buildResumeArray, HttpAgent, type Message } from '@ag-ui/client';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it, jest } from '@jest/globals';
-import { OpeningRepository } from '../../../src/conversations/persistence/opening.repository.js';
+import { NewThreadRepository } from '../../../src/conversations/persistence/new-thread.repository.js';
 import { type Answer, message, useService, type StreamedEvent, until } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { answers, breaksOffAfter, HeldReply, says } from '../../support/scripted-models.js';
-import { during, scriptedTurns } from '../../support/scripted-turns.js';
+import { during, scriptedRuns } from '../../support/scripted-runs.js';
 import { Chat, given } from './support.js';
 
-const service = useService({ extensions: scriptedTurns });
+const service = useService({ extensions: scriptedRuns });
 
 const userMessage = (content: string): Message => ({ id: randomUUID(), role: 'user', content });
 
@@ -216,7 +216,7 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     const threadId = randomUUID();
     service.models.always(says('ok'));
     await events(chat, input({ threadId }));
-    const look = jest.spyOn(service.app.get(OpeningRepository), 'findByExternalId').mockResolvedValueOnce(null);
+    const look = jest.spyOn(service.app.get(NewThreadRepository), 'findByExternalId').mockResolvedValueOnce(null);
 
     await events(chat, input({ threadId, messages: [userMessage('Two')] }));
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { message, useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, breaksOffAfter, says } from '../../support/scripted-models.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { Talk } from '../../support/talk.js';
 
-const service = useService({ extensions: scriptedTurns });
+const service = useService({ extensions: scriptedRuns });
 
 /** The official client of the protocol: checks the order of events, and builds its messages from them. */
 class OfficialClient extends HttpAgent {

@@ -5,7 +5,7 @@ import { ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { type Answer, startService, type TestService, until } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, says } from '../../support/scripted-models.js';
-import { during, scriptedTurns } from '../../support/scripted-turns.js';
+import { during, scriptedRuns } from '../../support/scripted-runs.js';
 import { type RunResult, Talk } from '../../support/talk.js';
 import { connectToTestDatabase } from '../../support/test-database.js';
 import { clusterOnly } from '../../support/modes.js';
@@ -20,7 +20,7 @@ clusterOnly('a message that comes to one process while another stores that calls
   let gate: Client;
 
   beforeAll(async () => {
-    service = await startService({ extensions: scriptedTurns });
+    service = await startService({ extensions: scriptedRuns });
     replica = await service.replica();
     gate = await connectToTestDatabase(service.database);
   });

@@ -8,13 +8,13 @@ import { useService, type StreamedEvent, until } from '../../support/harness.js'
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, refuses, says } from '../../support/scripted-models.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
 
 const STORE_AGAIN_MS = 2_000;
 
 const clock = new ManualClock();
-const service = useService({ clock, extensions: scriptedTurns });
+const service = useService({ clock, extensions: scriptedRuns });
 
 function toolResults() {
   return anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {});
@@ -282,7 +282,7 @@ describe('hooks before a tool call', () => {
           asked.push(`prompt ${userMessage?.text ?? 'none'}`);
           return Promise.resolve({ decision: 'continue', additionalContext: [] });
         },
-        beforeToolCall: (_turn, { input }) => {
+        beforeToolCall: (_run, { input }) => {
           asked.push(`call ${JSON.stringify(input)}`);
           return Promise.resolve({ decision: 'allow', input: { sum: 1 } });
         },

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { PersistTurn } from '../../../src/conversations/engine/persist-turn.js';
+import { PersistRun } from '../../../src/conversations/engine/persist-run.js';
 import { AttachmentMemory, memoryOf, type MemoryReservation } from '../../../src/files/index.js';
-import { ATTACHMENT_MEMORY_BYTES } from '../../../src/files/tunables.js';
+import { ATTACHMENT_MEMORY_BYTES } from '../../../src/files/limits.js';
 import { FileStore } from '../../../src/platform/files/index.js';
 import { Canary } from '../../support/canary.js';
 import { filePart, PDF, upload } from '../../support/files.js';
 import { type Answer, startService, type TestService, until } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, HeldReply, refuses, says } from '../../support/scripted-models.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { Talk } from '../../support/talk.js';
 
 const MIB = 1024 * 1024;
@@ -23,7 +23,7 @@ let taken: MemoryReservation;
 
 beforeAll(async () => {
   site = await Canary.start();
-  service = await startService({ extensions: scriptedTurns, environment: { EGRESS_ALLOW: `127.0.0.1:${site.port}` } });
+  service = await startService({ extensions: scriptedRuns, environment: { EGRESS_ALLOW: `127.0.0.1:${site.port}` } });
   memory = service.app.get(AttachmentMemory, { strict: false });
 });
 afterAll(async () => {
@@ -204,10 +204,10 @@ describe('the memory for attachments', () => {
     const talk = await Talk.start(service);
     const seen: number[] = [];
     during(talk.threadId, { tools: [tool('look', () => (seen.push(memory.bytes), output('seen')), 'exempt')] });
-    const persistTurn = service.app.get(PersistTurn, { strict: false });
-    const persist = persistTurn.run.bind(persistTurn);
+    const persistRun = service.app.get(PersistRun, { strict: false });
+    const persist = persistRun.run.bind(persistRun);
     const kept: string[] = [];
-    jest.spyOn(persistTurn, 'run').mockImplementation((turn, outcome) => {
+    jest.spyOn(persistRun, 'run').mockImplementation((turn, outcome) => {
       seen.push(memory.bytes);
       const { apiKey: _apiKey, ...rest } = turn;
       kept.push(JSON.stringify([rest, turn.messages, turn.context.attached.take()]));

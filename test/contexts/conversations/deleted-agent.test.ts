@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { type Answer, type StreamedEvent, useService, until } from '../../support/harness.js';
 import { clusterOnly } from '../../support/modes.js';
 import { answers, HeldReply } from '../../support/scripted-models.js';
-import { during, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk } from '../../support/talk.js';
 
-const service = useService({ extensions: scriptedTurns });
+const service = useService({ extensions: scriptedRuns });
 
 function remove(talk: Talk, path: string) {
   return service.http('DELETE', path, { key: talk.key });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RemoveAgentData } from '../../../src/agents/jobs/remove-agent-data.job.js';
-import { HEARTBEAT_MS } from '../../../src/conversations/engine/tunables.js';
+import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { RemoveDeletedThreadsJob } from '../../../src/conversations/jobs/remove-deleted-threads.job.js';
 import { DeletedThreads } from '../../../src/conversations/persistence/deleted-threads.repository.js';
 import { message, startService, type TestService, until } from '../../support/harness.js';

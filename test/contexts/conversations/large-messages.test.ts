@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { LISTED_BYTES } from '../../../src/conversations/application/list-messages.js';
-import { HISTORY_CHARACTERS, HISTORY_PAGE_BYTES, MAX_TOOL_OUTPUT } from '../../../src/conversations/engine/tunables.js';
+import { HISTORY_CHARACTERS, HISTORY_PAGE_BYTES, MAX_TOOL_OUTPUT } from '../../../src/conversations/engine/limits.js';
 import { Database } from '../../../src/platform/database/index.js';
 import { startService, type TestService } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, says } from '../../support/scripted-models.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { type MessageView, Talk } from '../../support/talk.js';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService({ extensions: scriptedTurns });
+  service = await startService({ extensions: scriptedRuns });
 });
 afterAll(() => service.close());
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { HEARTBEAT_MS } from '../../../src/conversations/engine/tunables.js';
+import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { message, startService, type TestService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';

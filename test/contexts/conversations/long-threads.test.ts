@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { HISTORY_CHARACTERS, MAX_HISTORY_MESSAGES } from '../../../src/conversations/engine/tunables.js';
+import { HISTORY_CHARACTERS, MAX_HISTORY_MESSAGES } from '../../../src/conversations/engine/limits.js';
 import { approve, ASKS_ALWAYS } from '../../support/approvals.js';
 import { message, useService } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { calls, type ModelScript, says } from '../../support/scripted-models.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { statementsOf } from '../../support/statements.js';
 import { Talk } from '../../support/talk.js';
 
-const service = useService({ extensions: scriptedTurns });
+const service = useService({ extensions: scriptedRuns });
 
 const tooLong: ModelScript = (exchange, wire) => {
   exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);

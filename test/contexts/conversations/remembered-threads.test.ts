@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { startService, type TestService } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, refuses, says } from '../../support/scripted-models.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { statementsOf } from '../../support/statements.js';
 import { Talk } from '../../support/talk.js';
 
@@ -10,7 +10,7 @@ let service: TestService;
 let replica: TestService;
 
 beforeAll(async () => {
-  service = await startService({ extensions: scriptedTurns });
+  service = await startService({ extensions: scriptedRuns });
   replica = await service.replica();
 });
 afterAll(async () => {

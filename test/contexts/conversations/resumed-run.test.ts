@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it, jest } from '@jest/globals';
-import { HEARTBEAT_MS } from '../../../src/conversations/engine/tunables.js';
+import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { modelsOf } from '../../../src/models/index.js';
 import { RunReader } from '../../../src/conversations/persistence/run-reader.repository.js';
 import { RunLog } from '../../../src/platform/run-log/index.js';
@@ -11,11 +11,11 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
 import { disown, endOrphans } from '../../support/run-owners.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, type InterruptView, type RunResult, Talk, typesOf } from '../../support/talk.js';
 
 const clock = new ManualClock();
-const service = useService({ clock, extensions: scriptedTurns });
+const service = useService({ clock, extensions: scriptedRuns });
 
 function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};

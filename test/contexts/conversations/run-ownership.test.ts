@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { EndOrphanedRuns } from '../../../src/conversations/application/end-orphaned-runs.js';
-import { KeepRunsOwned } from '../../../src/conversations/application/keep-runs-owned.js';
+import { RunReconciler } from '../../../src/conversations/application/run-reconciler.js';
+import { RunHeartbeat } from '../../../src/conversations/application/run-heartbeat.js';
 import { RunOwner } from '../../../src/conversations/engine/run-owner.js';
-import { HEARTBEAT_MS, RECONCILE_MS, STORE_AGAIN_MS, STORE_PAUSE_MS, UNKNOWN_RUN_MS } from '../../../src/conversations/engine/tunables.js';
+import { HEARTBEAT_MS, RECONCILE_MS, STORE_AGAIN_MS, STORE_PAUSE_MS, UNKNOWN_RUN_MS } from '../../../src/conversations/engine/limits.js';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { type StreamedEvent, type TestService, until, useService } from '../../support/harness.js';
@@ -11,11 +11,11 @@ import { anthropicWire } from '../../support/provider-wire.js';
 import { refuseRows } from '../../support/refuse-rows.js';
 import { answers, HeldReply, says } from '../../support/scripted-models.js';
 import { disown, endOrphans, ownerOf, silenceEverybody } from '../../support/run-owners.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
 
 const clock = new ManualClock();
-const service = useService({ clock, extensions: scriptedTurns });
+const service = useService({ clock, extensions: scriptedRuns });
 /** Another process on the same database. */
 let replica: TestService;
 
@@ -37,8 +37,8 @@ async function live(seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds * 1_000; passed += HEARTBEAT_MS) {
     await clock.advance(HEARTBEAT_MS);
     for (const { app } of [service, replica]) {
-      await app.get(KeepRunsOwned).beat();
-      await app.get(EndOrphanedRuns).reconcile();
+      await app.get(RunHeartbeat).beat();
+      await app.get(RunReconciler).reconcile();
     }
   }
 }
@@ -147,7 +147,7 @@ describe('a database that has not heard of anybody for a while', () => {
 
     await silenceEverybody(service);
     // This one comes back first, again and again, before the other one says a word.
-    for (let tries = 0; tries < 3; tries += 1) expect(await service.app.get(EndOrphanedRuns).reconcile()).toBe(0);
+    for (let tries = 0; tries < 3; tries += 1) expect(await service.app.get(RunReconciler).reconcile()).toBe(0);
     await live(60);
 
     for (const reply of held) reply.finish();
@@ -182,7 +182,7 @@ describe('a database that has not heard of anybody for a while', () => {
     const running = talk.run('Hi');
     await held.asked;
     await silenceEverybody(service);
-    expect(await replica.app.get(EndOrphanedRuns).sweep(20)).toBe(0);
+    expect(await replica.app.get(RunReconciler).sweep(20)).toBe(0);
     await live(5);
     held.finish();
     expect(await running).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
@@ -205,7 +205,7 @@ describe('a process', () => {
     await held.asked;
     await clock.advance(UNKNOWN_RUN_MS);
     await silenceEverybody(service);
-    expect(await service.app.get(EndOrphanedRuns).sweep(0)).toBe(0);
+    expect(await service.app.get(RunReconciler).sweep(0)).toBe(0);
     held.finish();
     expect(await running).toMatchObject({ status: 200 });
   });
@@ -225,7 +225,7 @@ describe('a process', () => {
     const beat = jest.spyOn(service.app.get(RunRepository), 'beat');
 
     await silenceEverybody(service);
-    for (const { app } of [service, replica]) expect(await app.get(EndOrphanedRuns).reconcile()).toBe(0);
+    for (const { app } of [service, replica]) expect(await app.get(RunReconciler).reconcile()).toBe(0);
     await live(60);
 
     expect(beat).toHaveBeenLastCalledWith(ownerOf(service), expect.arrayContaining([run?.id]));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
-import { Draining } from '../../../src/platform/lifecycle/index.js';
+import { ShutdownState } from '../../../src/platform/lifecycle/index.js';
 import { RateLimiter } from '../../../src/platform/limits/index.js';
 import { type Answer, message, useService, type TestService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -145,7 +145,7 @@ describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', 
   it('on 503 while the service stops', async () => {
     const talk = await Talk.start(service);
     const stopping = await service.replica();
-    stopping.app.get(Draining).begin();
+    stopping.app.get(ShutdownState).begin();
     expectNamed(await send(route, talk, { on: stopping }), 503, talk.threadId);
     await stopping.close();
   });

@@ -4,7 +4,7 @@ import { useService, type StreamedEvent } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, says } from '../../support/scripted-models.js';
-import { during, output, scriptedTurns, tool } from '../../support/scripted-turns.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
 
 const TOOL_ROUNDS = 25;
@@ -12,7 +12,7 @@ const REFUSED_ROUNDS = 3;
 const SAME_CALLS = 5;
 
 const clock = new ManualClock();
-const service = useService({ clock, extensions: scriptedTurns });
+const service = useService({ clock, extensions: scriptedRuns });
 
 const weather = tool('weather', ({ city }) => output(`rain in ${String(city)}`));
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { AccessGuard } from '../../../src/access/http/access.guard.js';
 import { Settings } from '../../../src/platform/config/index.js';
 import { DomainError } from '../../../src/platform/errors/index.js';
-import { FileStore, UploadSpool } from '../../../src/platform/files/index.js';
+import { FileStore, TempUploads } from '../../../src/platform/files/index.js';
 import { OpenRequests } from '../../../src/platform/http/open-requests.js';
 import { filePart, multipart } from '../../support/files.js';
 import { startService, type TestOrganization, type TestService, until } from '../../support/harness.js';
@@ -108,9 +108,9 @@ describe('an upload whose client leaves', () => {
 
   it('while its end is still being written is not handled at all', async () => {
     // Another one of the same folder, which has the method still.
-    const spool = UploadSpool.of(service.app.get(Settings));
+    const spool = TempUploads.of(service.app.get(Settings));
     const taking = held(spool.take.bind(spool), 'after');
-    jest.spyOn(UploadSpool.prototype, 'take').mockImplementationOnce(taking.method);
+    jest.spyOn(TempUploads.prototype, 'take').mockImplementationOnce(taking.method);
     const put = jest.spyOn(service.app.get(FileStore), 'put');
     const { leave } = await sendUpload(owner.key);
     await taking.called;

@@ -5,7 +5,7 @@ import type { SkippingClock } from './world.js';
 /** Longer than any window of a limit. */
 const WINDOW_MS = 61_000;
 /** Well below how many credentials of one address may fail in a window. */
-const MOST_FAILURES = 50;
+const MAX_FAILURES = 50;
 
 export interface WireAnswer {
   readonly status: number;
@@ -29,7 +29,7 @@ export class Visitor {
   /** Takes note of an answer that came another way. */
   seen(answer: WireAnswer): WireAnswer {
     this.failures += answer.status === 401 ? 1 : 0;
-    if (this.failures >= MOST_FAILURES || Number(answer.headers.get('ratelimit-remaining') ?? Infinity) < 2) {
+    if (this.failures >= MAX_FAILURES || Number(answer.headers.get('ratelimit-remaining') ?? Infinity) < 2) {
       this.clock.skip(WINDOW_MS);
       this.failures = 0;
     }

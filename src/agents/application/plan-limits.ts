@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { OrganizationDirectory, type OrganizationView } from '../../access/index.js';
+import { GatewayNotPermitted } from '../../models/index.js';
+import { AgentRefused } from '../domain/agents.errors.js';
+
+/** The parts of a request that not every organization may send; undefined for those that were not sent. */
+export interface Gated {
+  readonly aiGateway?: unknown;
+  readonly knowledgeSearch?: unknown;
+}
+
+/** What the organization's plan and features let its agents have. */
+@Injectable()
+export class PlanLimits {
+  constructor(private readonly organizations: OrganizationDirectory) {}
+
+  /**
+   * Checks the gated parts of a request; parts that were not sent need nothing.
+   * @throws GatewayNotPermitted, AgentRefused `knowledge_search_not_permitted`
+   */
+  async requirePermitted(organizationId: string, request: Gated): Promise<OrganizationView> {
+    const organization = await this.of(organizationId);
+    this.check(organization, request);
+    return organization;
+  }
+
+  /** As `requirePermitted`, for an organization that has been read. */
+  check(organization: OrganizationView, request: Gated): void {
+    if (request.aiGateway !== undefined && !organization.features.has('ai_gateway')) throw new GatewayNotPermitted();
+    if (request.knowledgeSearch !== undefined && !organization.features.has('knowledge_search')) {
+      throw new AgentRefused(
+        'knowledge_search_not_permitted',
+        'knowledgeSearch: this organization does not have the feature knowledge_search.',
+      );
+    }
+  }
+
+  /** @throws AgentRefused `claude_agent_sdk_not_permitted` */
+  async requireAgentRuntime(organizationId: string): Promise<void> {
+    const organization = await this.of(organizationId);
+    if (organization.features.has('claude_agent_sdk')) return;
+    throw new AgentRefused(
+      'claude_agent_sdk_not_permitted',
+      'provider.type: this organization does not have API access to the claude-agent-sdk runtime.',
+    );
+  }
+
+  async of(organizationId: string): Promise<OrganizationView> {
+    const organization = await this.organizations.find(organizationId);
+    if (!organization) throw new Error(`The caller's organization ${organizationId} is gone`);
+    return organization;
+  }
+}

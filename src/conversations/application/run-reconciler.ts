@@ -1,0 +1,133 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { Settings } from '../../platform/config/index.js';
+import { Database } from '../../platform/database/index.js';
+import { RunLog } from '../../platform/run-log/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import type { Message } from '../domain/message.js';
+import type { Run } from '../domain/run.js';
+import { runError } from '../engine/agui-events.js';
+import { RUN_OBSERVERS } from '../engine/run-extensions.js';
+import { RunOwner } from '../engine/run-owner.js';
+import { CONTACT_GAP_SECONDS, OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
+import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
+import { recordsOf } from '../engine/persist-run.js';
+import type { FinishedRun, RunObserver } from '../ports/index.js';
+import { RunHeartbeat } from './run-heartbeat.js';
+import { PLAIN, RunSupervisor } from './run-supervisor.js';
+
+const STOPPED = { code: 'internal', message: 'The service stopped while this run was under way.' } as const;
+
+/**
+ * Ends the runs of processes that died: `failed` with `internal`, the text that was stored kept as
+ * `incomplete`, tool calls that were under way as `unknown`. They are never made again.
+ */
+@Injectable()
+export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
+  private stop: (() => void) | undefined;
+  private sweeping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly runs: RunRepository,
+    private readonly owner: RunOwner,
+    private readonly supervisor: RunSupervisor,
+    private readonly heartbeat: RunHeartbeat,
+    private readonly log: RunLog,
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    @Inject(RUN_OBSERVERS) private readonly observers: readonly RunObserver[],
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    // The embedded database belongs to one process: whoever owned a run before this start is dead.
+    if (this.settings.embedded) await this.sweep(0);
+    this.stop = this.clock.every(RECONCILE_MS, () => {
+      this.reconcile().catch((error: unknown) => {
+        this.logger.warn({ err: error }, 'Looking for orphaned runs failed');
+      });
+    });
+  }
+
+  onModuleDestroy(): void {
+    this.stop?.();
+  }
+
+  /**
+   * After an outage of the database every process looks dead. So this one speaks first, and judges nobody until the
+   * others have had the time to speak again.
+   * @returns how many runs were ended
+   */
+  async reconcile(): Promise<number> {
+    await this.heartbeat.beat();
+    return this.heartbeat.inContactFor(OWNER_SILENT_SECONDS) ? this.sweep(OWNER_SILENT_SECONDS) : 0;
+  }
+
+  /** @returns how many runs were ended */
+  async sweep(silentSeconds: number): Promise<number> {
+    if (this.sweeping) return 0;
+    this.sweeping = true;
+    const sealing: Promise<void>[] = [];
+    try {
+      for (;;) {
+        const ended = await this.endOne(silentSeconds);
+        if (!ended) break;
+        // Its end is stored by now, as for every terminal event. The next run does not wait for the log.
+        sealing.push(this.log.seal(ended.id, PLAIN, JSON.stringify(runError(STOPPED))));
+      }
+      await this.runs.forgetSilentOwners(OWNER_SILENT_SECONDS);
+      if (sealing.length > 0) this.logger.warn({ runs: sealing.length }, 'Ended the runs of a process that died');
+      return sealing.length;
+    } finally {
+      await Promise.all(sealing);
+      this.sweeping = false;
+    }
+  }
+
+  private endOne(silentSeconds: number): Promise<Run | null> {
+    return this.database.transaction(async (transaction) => {
+      const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own());
+      if (!orphan) return null;
+      const finished = this.finishedRun(orphan);
+      await this.runs.finishOrphan(transaction, finished.run, finished.message, recordsOf(this.observers, finished));
+      return finished.run;
+    });
+  }
+
+  private own(): OwnRuns {
+    const { id: ownerId, unsettled } = this.owner;
+    const known = [...this.supervisor.runs.map(({ runId }) => runId), ...unsettled];
+    const before = new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS);
+    return { ownerId, known, before, heardWithinSeconds: CONTACT_GAP_SECONDS };
+  }
+
+  private finishedRun({ run, channel, userContext, userMessage, decisions, message, agent }: OrphanedRun): FinishedRun {
+    const completedAt = this.clock.now();
+    return {
+      run: {
+        ...run,
+        status: 'failed',
+        completedAt,
+        error: STOPPED,
+      },
+      agent,
+      channel,
+      userContext,
+      userMessage,
+      decisions,
+      message: message === null ? null : interrupted(message),
+      steps: [],
+      latencyMs: Math.max(0, completedAt.getTime() - run.createdAt.getTime()),
+      timeToFirstTokenMs: null,
+    };
+  }
+}
+
+function interrupted(message: Message): Message {
+  return {
+    ...message,
+    status: 'incomplete',
+    toolCalls: message.toolCalls.map((call) => (call.status === 'running' ? { ...call, status: 'unknown' } : call)),
+  };
+}

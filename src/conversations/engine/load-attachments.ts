@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { AttachmentFetcher, memoryOf } from '../../files/index.js';
+import type { ModelMessage } from '../../models/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { emptyNote, goneNote, type MessageAttachment, noRoomNote } from '../domain/attachment.js';
+import { type HistoryEntry, type UserEntry, withNotes } from '../domain/message.js';
+import type { RunContext } from '../ports/index.js';
+import type { AttachedFile } from './attached-files.js';
+import { toModelAttachment } from './model-attachments.js';
+
+/**
+ * Reads the files of earlier messages from their stored copies, all of them side by side. A file that cannot be
+ * read, or that there is no memory for, is told to the model in a note and never fails a run.
+ */
+@Injectable()
+export class LoadAttachments {
+  constructor(
+    private readonly files: AttachmentFetcher,
+    private readonly logger: Logger,
+  ) {}
+
+  /** @param exchanges with no more attachments than a request may have */
+  async run(context: RunContext, exchanges: readonly (readonly HistoryEntry[])[]): Promise<(readonly ModelMessage[])[]> {
+    // The newest are the first to be read, and to find room.
+    const loaded = exchanges.toReversed().map((entries) => this.loadExchange(context, entries));
+    return (await Promise.all(loaded)).reverse();
+  }
+
+  private async loadExchange(context: RunContext, entries: readonly HistoryEntry[]): Promise<readonly ModelMessage[]> {
+    // As most are, and a long conversation has many.
+    if (!entries.some(hasFiles)) return entries;
+    return Promise.all(entries.map((entry) => this.loadAttachments(context, entry)));
+  }
+
+  private async loadAttachments(context: RunContext, entry: HistoryEntry): Promise<ModelMessage> {
+    if (!hasFiles(entry)) return entry;
+    const read = await Promise.all(entry.attached.map((file) => this.read(context, file)));
+    return withFiles(entry.text, read);
+  }
+
+  private async read({ organizationId, runId, attached }: RunContext, file: MessageAttachment): Promise<AttachedFile> {
+    if (!attached.memory.add(memoryOf(file.size))) {
+      this.logger.warn({ runId, fileId: file.fileId }, 'There was no memory for a file of an earlier message');
+      return noRoomNote(file);
+    }
+    try {
+      const content = await this.files.kept(file.fileId, organizationId);
+      if (content.kind === 'refused') return goneNote(file);
+      return content.data.length === 0 ? emptyNote(file) : toModelAttachment(file.name, content);
+    } catch (error) {
+      this.logger.warn({ err: error, fileId: file.fileId }, 'A file of an earlier message could not be read');
+      return goneNote(file);
+    }
+  }
+}
+
+function hasFiles(entry: HistoryEntry): entry is Required<UserEntry> {
+  return entry.role === 'user' && entry.attached !== undefined;
+}
+
+/** A user's entry with its files, and the notes that stand for some of them. */
+export function withFiles(text: string, files: readonly AttachedFile[]): ModelMessage {
+  const attachments = files.filter((file) => typeof file !== 'string');
+  const notes = files.filter((file) => typeof file === 'string');
+  return { role: 'user', text: withNotes(text, notes), ...(attachments.length === 0 ? {} : { attachments }) };
+}

@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AgentDirectory, AgentRouting } from '../../agents/index.js';
+import type { OfferedTool, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
+import { untilAborted } from './until-aborted.js';
+import { HookDispatcher } from './hook-dispatcher.js';
+import { LoadHistory } from './load-history.js';
+import { PROMPT_SOURCES, TOOL_SOURCES } from './run-extensions.js';
+import { withFiles } from './load-attachments.js';
+import type { NextStep, RunState } from './run-state.js';
+
+const PASSED: PromptVerdict = { decision: 'continue', additionalContext: [] };
+const BLOCKED_WITHOUT_REASON = 'This message was not passed on to the agent.';
+
+/** First phase of a run: everything the model will be given, gathered at once. */
+@Injectable()
+export class PrepareRun {
+  constructor(
+    private readonly agents: AgentDirectory,
+    private readonly routing: AgentRouting,
+    private readonly loadHistory: LoadHistory,
+    private readonly hooks: HookDispatcher,
+    @Inject(PROMPT_SOURCES) private readonly promptSources: readonly PromptSource[],
+    @Inject(TOOL_SOURCES) private readonly toolSources: readonly ToolSource[],
+  ) {}
+
+  async run(state: RunState): Promise<NextStep> {
+    const { context } = state;
+    const { agent, organizationId, signal } = context;
+    const [history, prompts, tools, verdict, apiKey, route] = await untilAborted(
+      Promise.all([
+        this.loadHistory.run(state),
+        Promise.all(this.promptSources.map((source) => source.parts(context))),
+        Promise.all(this.toolSources.map((source) => source.offer(context))),
+        // What goes on is no new prompt.
+        context.userMessage === null ? PASSED : this.hooks.beforePrompt(state),
+        agent.provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, agent.id) : undefined,
+        this.routing.routeOf(agent),
+      ]),
+      signal,
+    );
+    state.tail = history.tail;
+    if (verdict.decision === 'block') return block(state, verdict.reason);
+    state.history = history.exchanges;
+    state.omittedMessages = history.omittedMessages;
+    const parts = [agent.systemPrompt, ...prompts.flat(), context.callerPrompt ?? ''];
+    state.system = parts.filter((part) => part !== '').join('\n\n');
+    state.tools = byName(tools.flat());
+    state.apiKey = apiKey;
+    state.route = route;
+    if (context.userMessage === null) {
+      state.currentMessages = history.currentMessages;
+      return { kind: 'resume_tools', decisions: context.decisions ?? [] };
+    }
+    const said = [context.userMessage.text, ...verdict.additionalContext].join('\n\n');
+    state.currentMessages = [withFiles(said, context.attached.take())];
+    return { kind: 'call_model' };
+  }
+}
+
+function block(state: RunState, reason: string | null): NextStep {
+  state.text = reason ?? BLOCKED_WITHOUT_REASON;
+  return { kind: 'finish', outcome: { status: 'completed', blocked: true } };
+}
+
+function byName(tools: readonly OfferedTool[]): Map<string, OfferedTool> {
+  const named = new Map<string, OfferedTool>();
+  for (const tool of tools) if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);
+  return named;
+}

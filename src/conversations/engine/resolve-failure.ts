@@ -1,0 +1,45 @@
+import { ModelFailure } from '../../models/index.js';
+import type { FailureFacts, RunError, RunOutcome } from '../domain/run.js';
+import { RunAborted } from '../domain/run-abort.js';
+
+const INTERNAL: RunError = { code: 'internal', message: 'The run failed for a reason inside the service.' };
+
+/** Fourth phase of a run: what a failure or an abort means for the run. */
+export function resolveFailure(error: unknown, signal: AbortSignal): RunOutcome {
+  // Whatever broke after an abort broke because of it.
+  const cause: unknown = signal.aborted ? signal.reason : error;
+  if (!(cause instanceof RunAborted)) return { status: 'failed', ...publicFailure(cause) };
+  switch (cause.abortCause) {
+    case 'caller_gone':
+    case 'cancel_requested':
+    case 'agent_deleted':
+    case 'thread_deleted':
+      return { status: 'cancelled' };
+    case 'timeout':
+      return {
+        status: 'timed_out',
+        error: { code: 'run_timeout', message: "The run took longer than the agent's timeoutMinutes allow." },
+        facts: { ownKey: false },
+      };
+    case 'server_shutdown':
+      return {
+        status: 'failed',
+        error: { code: 'server_shutdown', message: 'The service is restarting. Send the message again.' },
+        facts: { ownKey: false },
+      };
+    case 'lost_ownership':
+      return { status: 'failed', error: INTERNAL, facts: { ownKey: false } };
+    default:
+      return cause.abortCause satisfies never;
+  }
+}
+
+/** The public side of an error: what a provider's failure is called, or only that something inside broke. */
+export function publicFailure(error: unknown): { readonly error: RunError; readonly facts: FailureFacts } {
+  if (!(error instanceof ModelFailure)) return { error: INTERNAL, facts: { ownKey: false } };
+  const { ownKey, retryAfterSeconds } = error.facts;
+  return {
+    error: { code: error.code, message: error.message },
+    facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },
+  };
+}

@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { ModelFailure } from '../../models/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import type { RunOutcome } from '../domain/run.js';
+import type { RunContext } from '../ports/index.js';
+import { runError, type RunEvent, runFinished, runStarted } from './agui-events.js';
+import { CallModel } from './call-model.js';
+import { ExecuteTools } from './execute-tools.js';
+import { type EndedRun, PersistRun } from './persist-run.js';
+import { PrepareRun } from './prepare-run.js';
+import { resolveFailure } from './resolve-failure.js';
+import { type NextStep, RunState } from './run-state.js';
+import { messageView, outcomeOf, runView } from './presenters.js';
+
+/**
+ * Runs one turn as a sequence of AG-UI events. The only path: whoever waits for a reply, streams it
+ * or reads it in another API's format, reads these events. Always ends with a terminal event, after
+ * the end has been stored.
+ */
+@Injectable()
+export class RunEngine {
+  constructor(
+    private readonly prepareRun: PrepareRun,
+    private readonly callModel: CallModel,
+    private readonly executeTools: ExecuteTools,
+    private readonly persistRun: PersistRun,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async *run(context: RunContext, revision: number | null): AsyncGenerator<RunEvent, EndedRun> {
+    const state = new RunState(context, revision, () => this.clock.now(), newId);
+    yield runStarted(context.threadId, context.runId);
+    const outcome = yield* this.advance(state);
+    state.forgetInput();
+    if (outcome.status === 'completed' && outcome.blocked) yield* this.showBlock(state);
+    yield* state.closeOpenParts();
+    const ended = await this.persistRun.run(state, outcome);
+    yield terminalEvent(context, ended);
+    return ended;
+  }
+
+  private async *advance(state: RunState): AsyncGenerator<RunEvent, RunOutcome> {
+    try {
+      let next: NextStep = await this.prepareRun.run(state);
+      for (;;) {
+        switch (next.kind) {
+          case 'call_model':
+            next = yield* this.callModel.run(state);
+            break;
+          case 'execute_tools':
+            next = yield* this.executeTools.run(state, next.calls);
+            break;
+          case 'resume_tools':
+            next = yield* this.executeTools.resume(state, next.decisions);
+            break;
+          case 'finish':
+            return next.outcome;
+          default:
+            return next satisfies never;
+        }
+      }
+    } catch (error) {
+      this.log(state.context, error);
+      return resolveFailure(error, state.context.signal);
+    }
+  }
+
+  private *showBlock(state: RunState): Generator<RunEvent> {
+    const reason = state.text;
+    state.text = '';
+    yield* state.say(reason);
+  }
+
+  private log({ runId, signal }: RunContext, error: unknown): void {
+    if (signal.aborted) return;
+    if (error instanceof ModelFailure) {
+      this.logger.warn({ runId, code: error.code, detail: error.facts.detail }, 'A model call failed');
+    } else {
+      this.logger.error({ runId, err: error }, 'A run failed inside the service');
+    }
+  }
+}
+
+function terminalEvent({ agent }: RunContext, { run, message, failure }: EndedRun): RunEvent {
+  if (failure) return runError(failure.error);
+  const view = message === null ? null : messageView(message, agent.toolProgress);
+  const { type: provider, model } = agent.provider;
+  return runFinished({ run: runView(run), message: view, provider, model }, outcomeOf(run));
+}

@@ -1,0 +1,255 @@
+import type { ModelMessage, ModelRoute, ModelToolCall, ModelUsage, StopReason } from '../../models/index.js';
+import { leftOutNote } from '../domain/attachment.js';
+import {
+  inCallOrder,
+  SEGMENT_BREAK,
+  type Message,
+  type MessageStatus,
+  type ToolCallRecord,
+  withNotes,
+  withoutState,
+} from '../domain/message.js';
+import type { ApprovalDecision } from '../domain/approval.js';
+import type { RunOutcome } from '../domain/run.js';
+import type { OfferedTool, RunContext, RunStep } from '../ports/index.js';
+import type { CachedHistory } from './history-cache.js';
+import { ToolOutputs } from './tool-output.js';
+import {
+  reasoningContent,
+  reasoningEnd,
+  reasoningStart,
+  type RunEvent,
+  textContent,
+  textEnd,
+  textStart,
+  toolCallArgs,
+  toolCallEnd,
+  toolCallResult,
+  toolCallStart,
+} from './agui-events.js';
+
+const CUT_OFF = 'This call was not made: the answer ended before the call was complete.';
+
+/** What happens next in a run; the engine switches over it until it says `finish`. */
+export type NextStep =
+  | { readonly kind: 'call_model' }
+  | { readonly kind: 'execute_tools'; readonly calls: readonly ModelToolCall[] }
+  | { readonly kind: 'resume_tools'; readonly decisions: readonly ApprovalDecision[] }
+  | { readonly kind: 'finish'; readonly outcome: RunOutcome };
+
+/**
+ * One run under way: what was gathered for the model, what it has said so far, and which parts of
+ * the stream are open. Lives in memory from the run's start to its end, and only there.
+ */
+export class RunState {
+  system = '';
+  apiKey: string | undefined;
+  /** The way to the provider; undefined for the direct one. */
+  route: ModelRoute | undefined;
+  history: readonly (readonly ModelMessage[])[] = [];
+  /** The thread as it was before the run; null until it has been read. */
+  tail: CachedHistory | null = null;
+  /** Earlier messages that the model is not given because they do not fit. */
+  omittedMessages = 0;
+  tools = new Map<string, OfferedTool>();
+  /** What the run begins with: the user's message, or the exchange that it goes on with. Stored by then. */
+  currentMessages: readonly ModelMessage[] = [];
+  /** What the turn adds to the conversation. */
+  readonly transcript: ModelMessage[] = [];
+  readonly steps: RunStep[] = [];
+  readonly toolCalls: ToolCallRecord[] = [];
+  readonly outputs = new ToolOutputs();
+  text = '';
+  rounds = 0;
+  /** A stop hook has already made the run go on. */
+  continued = false;
+  /** Why the newest model call stopped. */
+  stopReason: StopReason | undefined;
+  firstTextAt: Date | null = null;
+  timeToFirstTextMs: number | null = null;
+  private usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
+  private textOpen = false;
+  private breakDue = false;
+  private reasoningId: string | null = null;
+  private readonly openCalls = new Map<string, { readonly name: string; argumentsShown: boolean }>();
+
+  constructor(
+    readonly context: RunContext,
+    /** Of the thread when the run began; null where it is not known. */
+    readonly revision: number | null,
+    private readonly now: () => Date,
+    private readonly nextId: () => string,
+  ) {}
+
+  get messages(): ModelMessage[] {
+    return [...this.history.flat(), ...inCallOrder([...this.currentMessages, ...this.transcript])];
+  }
+
+  get totalUsage(): ModelUsage {
+    return this.usage;
+  }
+
+  /** Leaves out the older half of the earlier conversation. @returns false when there is none left */
+  dropOlderHalf(): boolean {
+    if (this.history.length === 0) return false;
+    const forgotten = this.history.slice(0, Math.ceil(this.history.length / 2));
+    this.history = this.history.slice(forgotten.length);
+    // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
+    this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
+    return true;
+  }
+
+  /** Puts notes in place of the files of earlier messages. @returns false when there are none */
+  stripOlderAttachments(): boolean {
+    const withheld = this.history.map((exchange) => exchange.map(withoutFiles));
+    const hasFiles = this.history.flat().some((entry) => entry.role === 'user' && entry.attachments);
+    this.history = withheld;
+    return hasFiles;
+  }
+
+  /** No model is called any more: what it was given goes before the end is stored, which may take its time. */
+  forgetInput(): void {
+    this.history = [];
+    this.currentMessages = [];
+    this.context.attached.release();
+  }
+
+  /** One model call's tokens; a call that did not tell makes the run's sum unknown. */
+  count(usage: ModelUsage): void {
+    const sum = (left: number | null, right: number | null): number | null =>
+      left === null || right === null ? null : left + right;
+    this.usage = {
+      inputTokens: sum(this.usage.inputTokens, usage.inputTokens),
+      outputTokens: sum(this.usage.outputTokens, usage.outputTokens),
+    };
+  }
+
+  *say(delta: string): Generator<RunEvent> {
+    if (delta === '') return;
+    yield* this.endReasoning();
+    const { messageId } = this.context;
+    if (!this.textOpen) {
+      this.textOpen = true;
+      yield textStart(messageId);
+    }
+    const shown = this.breakDue ? SEGMENT_BREAK + delta : delta;
+    this.breakDue = false;
+    this.firstTextAt ??= this.now();
+    this.timeToFirstTextMs ??= this.context.stopwatch.elapsedMs();
+    this.text += shown;
+    yield textContent(messageId, shown);
+  }
+
+  *think(delta: string): Generator<RunEvent> {
+    if (delta === '') return;
+    if (this.reasoningId === null) {
+      this.reasoningId = this.nextId();
+      yield* reasoningStart(this.reasoningId);
+    }
+    yield reasoningContent(this.reasoningId, delta);
+  }
+
+  *startCall(id: string, name: string): Generator<RunEvent> {
+    yield* this.endReasoning();
+    yield* this.endText();
+    if (this.openCalls.has(id)) return;
+    this.openCalls.set(id, { name, argumentsShown: false });
+    if (this.context.agent.toolProgress) yield toolCallStart(id, name, this.context.messageId);
+  }
+
+  *callArguments(id: string, delta: string): Generator<RunEvent> {
+    const open = this.openCalls.get(id);
+    if (delta === '' || !open) return;
+    open.argumentsShown = true;
+    if (this.context.agent.toolProgress) yield toolCallArgs(id, delta);
+  }
+
+  /** The call is whole. Some providers send its input at once, so nothing of it has been shown before. */
+  *endCall({ id, input }: ModelToolCall): Generator<RunEvent> {
+    if (this.openCalls.get(id)?.argumentsShown === false) yield* this.callArguments(id, JSON.stringify(input));
+    yield* this.closeCall(id);
+  }
+
+  /** Closes whatever is open: a stream never ends with a part of it hanging. */
+  *closeOpenParts(): Generator<RunEvent> {
+    yield* this.endReasoning();
+    yield* this.endText();
+    for (const id of this.openCalls.keys()) yield* this.closeCall(id);
+  }
+
+  /**
+   * The model stopped within these calls, and none of them is made. Who saw one begin is told so, and not
+   * left to wait for its result; the model is never shown half a call again.
+   */
+  *dropUnfinishedCalls(): Generator<RunEvent> {
+    for (const [id, { name }] of [...this.openCalls]) {
+      yield* this.closeCall(id);
+      yield* this.settleCall(this.toolCalls.length, { id, name, input: {}, output: CUT_OFF, status: 'failed' });
+    }
+  }
+
+  /** Keeps what became of a call, and shows its result. */
+  *settleCall(index: number, record: ToolCallRecord): Generator<RunEvent> {
+    this.toolCalls[index] = record;
+    yield* this.showResult(record);
+  }
+
+  *showResult(record: ToolCallRecord): Generator<RunEvent> {
+    if (this.context.agent.toolProgress) yield toolCallResult(this.nextId(), record);
+  }
+
+  *endText(): Generator<RunEvent> {
+    if (!this.textOpen) return;
+    this.textOpen = false;
+    this.breakDue = true;
+    yield textEnd(this.context.messageId);
+  }
+
+  private *closeCall(id: string): Generator<RunEvent> {
+    if (this.openCalls.delete(id) && this.context.agent.toolProgress) yield toolCallEnd(id);
+  }
+
+  private *endReasoning(): Generator<RunEvent> {
+    if (this.reasoningId === null) return;
+    yield* reasoningEnd(this.reasoningId);
+    this.reasoningId = null;
+  }
+
+  /** The assistant's message as it stands, or null while there is nothing to keep. */
+  message(status: MessageStatus, outcome?: RunOutcome): Message | null {
+    if (this.text === '' && this.toolCalls.length === 0) return null;
+    const { messageId, threadId, runId } = this.context;
+    return {
+      id: messageId,
+      threadId,
+      runId,
+      role: 'assistant',
+      content: this.text,
+      status,
+      blocked: outcome?.status === 'completed' && outcome.blocked,
+      reaction: null,
+      toolCalls: [...this.toolCalls],
+      transcript: this.storedTranscript(outcome?.status === 'requires_action'),
+      // When the reply began, so that it never shares its time with the question.
+      createdAt: this.firstTextAt ?? this.now(),
+    };
+  }
+
+  /**
+   * Empty where the text says it all. What binds to one call of a provider is kept only for the run that
+   * goes on with this one.
+   */
+  private storedTranscript(goesOn: boolean): ModelMessage[] {
+    const usedTools = this.transcript.some(
+      (entry) => entry.role === 'tool' || (entry.role === 'assistant' && entry.toolCalls.length > 0),
+    );
+    if (!usedTools) return [];
+    return goesOn ? [...this.transcript] : this.transcript.map(withoutState);
+  }
+}
+
+function withoutFiles(entry: ModelMessage): ModelMessage {
+  if (entry.role !== 'user' || !entry.attachments) return entry;
+  const notes = entry.attachments.map(({ name, mediaType }) => leftOutNote({ name, contentType: mediaType }));
+  return { role: 'user', text: withNotes(entry.text, notes) };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { ModelMessage } from '../../models/index.js';
+import { exchangesOf, newestThatFit, sizeOf } from './truncate-history.js';
+
+const user = (text: string): ModelMessage => ({ role: 'user', text });
+const says = (text: string): ModelMessage => ({ role: 'assistant', text, toolCalls: [] });
+const calls = (id: string): ModelMessage => ({ role: 'assistant', text: '', toolCalls: [{ id, name: 'look_up', input: {} }] });
+const result = (id: string): ModelMessage => ({ role: 'tool', toolCallId: id, toolName: 'look_up', output: 'found', isError: false });
+
+const exchange = fc
+  .tuple(fc.string({ maxLength: 40 }), fc.nat({ max: 3 }), fc.string({ maxLength: 40 }))
+  .map(([question, tools, answer]) => [
+    user(question),
+    ...Array.from({ length: tools }, (_, index) => [calls(`c${index}`), result(`c${index}`)]).flat(),
+    says(answer),
+  ]);
+
+describe('the history that a model reads', () => {
+  it('is the newest exchanges, whole, in order, and fits', () => {
+    fc.assert(
+      fc.property(fc.array(exchange), fc.nat({ max: 500 }), (history, characters) => {
+        const kept = newestThatFit(exchangesOf(history.flat()), characters);
+
+        expect(kept.flat()).toEqual(history.slice(history.length - kept.length).flat());
+        expect(sizeOf(kept.flat())).toBeLessThanOrEqual(characters);
+        const next = history[history.length - kept.length - 1];
+        if (next) expect(sizeOf([...next, ...kept.flat()])).toBeGreaterThan(characters);
+      }),
+    );
+  });
+
+  it('never begins with an answer whose question was left out', () => {
+    expect(exchangesOf([result('c0'), says('cut off'), user('Hi'), says('Hello')])).toEqual([[user('Hi'), says('Hello')]]);
+  });
+});

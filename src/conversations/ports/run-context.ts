@@ -1,0 +1,43 @@
+import type { RunnableAgent } from '../../agents/index.js';
+import type { Stopwatch } from '../../platform/clock/index.js';
+import type { MessageAttachment } from '../domain/attachment.js';
+import type { AttachedFiles } from '../engine/attached-files.js';
+import type { ApprovalDecision } from '../domain/approval.js';
+import type { Channel } from '../domain/thread.js';
+
+/** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
+export type UserContext = Readonly<Record<string, string | number | boolean>>;
+
+/** The turn as everyone who takes part in it sees it. */
+export interface RunContext {
+  readonly organizationId: string;
+  readonly agent: RunnableAgent;
+  readonly threadId: string;
+  readonly runId: string;
+  /** Id of the assistant message this run writes. */
+  readonly messageId: string;
+  readonly channel: Channel;
+  /** Null for a run that goes on with `decisions` instead. */
+  readonly userMessage: {
+    readonly id: string;
+    readonly text: string;
+    readonly attachments?: readonly MessageAttachment[];
+  } | null;
+  /** The message's files, until the model has them. */
+  readonly attached: AttachedFiles;
+  /** What was said to the calls that the thread's last run ended with; null for a run that a message begins. */
+  readonly decisions: readonly ApprovalDecision[] | null;
+  readonly userContext: UserContext | null;
+  /** Instructions that came with the request; put after everything else of the system prompt. */
+  readonly callerPrompt?: string;
+  /** The thread had no message before this run's. */
+  readonly isFirstRun: boolean;
+  /** Nobody can be asked to approve a call: those that need it are declined. */
+  readonly nonInteractive: boolean;
+  /** The caller wants to see the model's thinking. */
+  readonly showReasoning: boolean;
+  /** Runs since the run's start. */
+  readonly stopwatch: Stopwatch;
+  /** Aborted when the run has to end: pass it to everything that waits. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,35 @@
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** How long a trace can be read; the purge may reach it later, the reads do not show it any more. */
+export const RETENTION_MS = 90 * DAY_MS;
+
+/** Well below the retention, so that what is past it is gone soon, and rare enough to cost nothing. */
+export const PURGE_EVERY_MINUTES = 60;
+/**
+ * Traces deleted by one statement. Each holds its locks, and in embedded mode the one connection, for
+ * milliseconds; a single statement for all of them would hold both for as long as the backlog is large.
+ */
+export const PURGE_BATCH = 500;
+
+/** Characters of the input and the output that a list shows. */
+export const SUMMARY_CHARACTERS = 200;
+
+/**
+ * Largest input or output of one step, as UTF-8 bytes of its JSON; beyond it the beginning is kept. A
+ * tool may answer a megabyte, of which a reader of the trace needs the start and the size. The run's
+ * own input and output are kept whole: they are what the thread holds too.
+ */
+export const STEP_VALUE_BYTES = 64 * 1024;
+/**
+ * All inputs and outputs of one trace together. A run with very many large steps would otherwise make
+ * the transaction that ends it as slow as they are many; later steps then keep less, in the end nothing.
+ */
+export const STEPS_BYTES = 2 * 1024 * 1024;
+/** A step's error is a sentence; a tool that calls its whole answer an error is cut here (characters). */
+export const STEP_ERROR_CHARACTERS = 4_000;
+/**
+ * Deepest nesting kept as it is. The database parses JSON recursively and refuses what exhausts its
+ * stack, and a model's tool call may be nested at will: the run must not fail for its trace.
+ */
+export const STEP_VALUE_DEPTH = 64;

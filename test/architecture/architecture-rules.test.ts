@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { glob, readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, join, relative } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { cruise, type IConfiguration, type ICruiseResult } from 'dependency-cruiser';
+import { ESLint } from 'eslint';
+import tseslint from 'typescript-eslint';
+
+/*
+ * Each rule has a small source tree of its own in fixtures/<rule>/. Files named planted-* break the rule, each in
+ * another way; all others show what it must let pass.
+ */
+
+const ROOT = process.cwd();
+const FIXTURES = join(ROOT, 'test/architecture/fixtures');
+
+const configuration = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as IConfiguration;
+const importRules = (configuration.forbidden ?? []).map((rule) => rule.name ?? '');
+const { ruleNames } = (await import(join(ROOT, 'tools/eslint-architecture-rules.mjs'))) as { ruleNames: string[] };
+
+interface Report {
+  readonly rule: string;
+  readonly file: string;
+}
+
+/** Cruises `src` of a tree with the project's rules. */
+async function brokenImports(baseDir: string): Promise<Report[]> {
+  const { output } = await cruise(['src'], {
+    ...configuration.options,
+    baseDir,
+    ruleSet: { forbidden: configuration.forbidden },
+    validate: true,
+  });
+  const { violations } = (output as ICruiseResult).summary;
+  return violations.map(({ rule, from }) => ({ rule: rule.name, file: from }));
+}
+
+async function filesBelow(directory: string, pattern: string): Promise<string[]> {
+  const files: string[] = [];
+  for await (const file of glob(pattern, { cwd: directory })) files.push(file);
+  return files.sort();
+}
+
+/** Without types, so that a text can be linted under the name of a file that does not exist. */
+const eslint = new ESLint({ cwd: ROOT, overrideConfig: [tseslint.configs.disableTypeChecked] });
+
+/** Lints every file of a tree as if it stood in the project's own `src`. */
+async function brokenNames(tree: string): Promise<Report[]> {
+  const reports: Report[] = [];
+  for (const file of await filesBelow(tree, 'src/**/*.ts')) {
+    const results = await eslint.lintText(readFileSync(join(tree, file), 'utf8'), { filePath: join(ROOT, file) });
+    const messages = results.flatMap((result) => result.messages);
+    expect(messages.filter((message) => message.fatal)).toEqual([]);
+    const rules = messages.map((message) => message.ruleId ?? '').filter((rule) => rule.startsWith('architecture/'));
+    reports.push(...[...new Set(rules)].map((rule) => ({ rule: rule.slice('architecture/'.length), file })));
+  }
+  return reports;
+}
+
+async function expectExactlyThePlanted(rule: string, reports: readonly Report[]): Promise<void> {
+  const files = await filesBelow(join(FIXTURES, rule), 'src/**/*.ts');
+  const planted = files.filter((file) => basename(file).startsWith('planted-'));
+  expect(planted).not.toEqual([]);
+  expect(new Set(reports.map((report) => report.rule))).toEqual(new Set([rule]));
+  expect([...new Set(reports.map((report) => report.file))].sort()).toEqual(planted);
+}
+
+describe('the source', () => {
+  it('breaks no rule about imports', async () => {
+    expect(await brokenImports(ROOT)).toEqual([]);
+  });
+
+  it('breaks no rule about names', async () => {
+    expect(await brokenNames(ROOT)).toEqual([]);
+  });
+
+  it('switches no rule off in a comment', async () => {
+    const files = await filesBelow(ROOT, 'src/**/*.ts');
+    const switchesOff = (file: string): boolean =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        // Without a rule's name the comment switches off all of them.
+        .some((line) => /eslint-disable(-next-line|-line)?(\s+[^-].*architecture\/|\s*(--|\*\/|$))/.test(line));
+    expect(files.filter(switchesOff)).toEqual([]);
+  });
+});
+
+describe('a planted violation is reported by its rule alone', () => {
+  it.each(importRules)('%s', async (rule) => {
+    await expectExactlyThePlanted(rule, await brokenImports(join(FIXTURES, rule)));
+  });
+
+  it.each(ruleNames)('%s', async (rule) => {
+    await expectExactlyThePlanted(rule, await brokenNames(join(FIXTURES, rule)));
+  });
+
+  it('exists for every rule, and for nothing that is no rule', async () => {
+    const planted = (await readdir(FIXTURES)).map((directory) => relative('', directory));
+    expect(planted.sort()).toEqual([...importRules, ...ruleNames].sort());
+  });
+});
