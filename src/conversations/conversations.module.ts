@@ -13,6 +13,7 @@ import { CreateThread } from './application/create-thread.js';
 import { DeleteThread } from './application/delete-thread.js';
 import { RunReconciler } from './application/run-reconciler.js';
 import { HoldAttachedFiles } from './application/hold-attached-files.js';
+import { IdempotentRuns } from './application/idempotent-runs.js';
 import { JoinRun } from './application/join-run.js';
 import { RunHeartbeat } from './application/run-heartbeat.js';
 import { ListMessages } from './application/list-messages.js';
@@ -23,6 +24,7 @@ import { RefuseRepeatedToolCalls } from './application/refuse-repeated-tool-call
 import { RemoveDeletedThreads } from './application/remove-deleted-threads.js';
 import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
+import { RunLauncher } from './application/run-launcher.js';
 import { RunSupervisor } from './application/run-supervisor.js';
 import { StartRun } from './application/start-run.js';
 import { SuggestNext } from './application/suggest-next.js';
@@ -130,6 +132,8 @@ export class ConversationsModule implements OnModuleInit {
         ReactToMessage,
         ...attachments,
         ...deletion,
+        RunLauncher,
+        IdempotentRuns,
         StartRun,
         ResumeRun,
         CompleteChat,
