@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SqlExecutor } from '../platform/database/index.js';
 import { ManualClock } from '../../test/support/manual-clock.js';
 import { openTestDatabase, type TestDatabase } from '../../test/support/test-database.js';
-import { accessSchema } from '../access/index.js';
-import { agentsSchema } from '../agents/index.js';
-import { conversationsSchema, type FinishedRun } from '../conversations/index.js';
+import { accessContext } from '../access/index.js';
+import { agentsContext } from '../agents/index.js';
+import { conversationsContext, type FinishedRun } from '../conversations/index.js';
 import { newId } from '../platform/ids/index.js';
 import { createLogger } from '../platform/telemetry/index.js';
 import { ReadTraces, type TraceQuery } from './application/read-traces.js';
@@ -32,7 +32,7 @@ let record: RecordTrace;
 let read: ReadTraces;
 
 beforeAll(async () => {
-  open = await openTestDatabase([accessSchema, agentsSchema, conversationsSchema, tracesSchema]);
+  open = await openTestDatabase([accessContext.schema, agentsContext.schema, conversationsContext.schema, tracesSchema]);
   traces = new TraceRepository(open.database);
   record = new RecordTrace();
   read = new ReadTraces(traces, new ManualClock(NOW));
