@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { operatorCommands, schemas } from './app.module.js';
+import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
 import { loadSettings } from './platform/config/index.js';
 import { EventBus } from './platform/events/index.js';
@@ -13,6 +14,7 @@ const MISUSED = 2;
 async function main(line: readonly string[]): Promise<void> {
   const clock = new SystemClock();
   const settings = loadSettings({ role: 'all', demo: false });
+  checkProviderSettings(settings);
   const answer = await runOperatorLine(
     {
       settings,

@@ -3,6 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthenticateRequest, BootstrapOrganization } from './access/index.js';
 import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
+import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
 import { InvalidSetting, loadSettings, type ProcessRole } from './platform/config/index.js';
 import { DataFolderInUse, migrate, openDatabase } from './platform/database/index.js';
@@ -37,6 +38,7 @@ function readMode(word: string): Mode {
 
 async function start(mode: Mode): Promise<void> {
   const settings = loadSettings(mode);
+  checkProviderSettings(settings);
   const logger = createLogger(settings);
   const clock = new SystemClock();
   if (settings.role !== 'worker') await checkListenAddress(settings);
