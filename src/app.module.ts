@@ -15,7 +15,7 @@ import { EgressModule } from './platform/egress/index.js';
 import { EventsModule } from './platform/events/index.js';
 import { FileStoreModule } from './platform/files/index.js';
 import { HttpModule } from './platform/http/index.js';
-import { JobsModule, jobsSchema } from './platform/jobs/index.js';
+import { jobCommands, JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
 import {
@@ -51,6 +51,7 @@ export function operatorCommands(
     rotateSecretsCommand(rotateSecrets),
     ...accessCommands(kernel),
     ...agentCommands(kernel),
+    ...jobCommands(kernel),
   ];
 }
 
