@@ -16,7 +16,7 @@ import { EgressModule } from './platform/egress/index.js';
 import { EventsModule } from './platform/events/index.js';
 import { FileStoreModule } from './platform/files/index.js';
 import { HttpModule } from './platform/http/index.js';
-import { JobsModule, jobsSchema } from './platform/jobs/index.js';
+import { jobCommands, JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
 import {
@@ -56,6 +56,7 @@ export function operatorCommands(kernel: OperatorKernel): readonly OperatorComma
   return [
     migrateCommand(kernel),
     rotateSecretsCommand(kernel),
+    ...jobCommands(kernel),
     ...contexts.flatMap(({ commands }) => commands?.(kernel) ?? []),
   ];
 }
