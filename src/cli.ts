@@ -21,10 +21,11 @@ async function main(line: readonly string[]): Promise<void> {
       schemas,
       clock,
       commands: (open) =>
-        operatorCommands(
-          { open, clock, events: new EventBus(), tell },
-          () => new RotateSecrets(open.database, MasterKeys.load(settings)),
-        ),
+        operatorCommands({
+          ...{ open, clock, tell },
+          events: new EventBus(),
+          rotateSecrets: () => new RotateSecrets(open.database, MasterKeys.load(settings)),
+        }),
     },
     line,
   );

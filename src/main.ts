@@ -83,7 +83,10 @@ async function startHttp(kernel: Kernel): Promise<void> {
 
 /** Operator commands for an embedded service come through it: no other process may use its data folder. */
 async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
-  const commands = operatorCommands({ open, clock, events: app.get(EventBus) }, () => app.get(RotateSecrets));
+  const commands = operatorCommands({
+    ...{ open, clock, events: app.get(EventBus) },
+    rotateSecrets: () => app.get(RotateSecrets),
+  });
   const server = new OperatorServer(settings.dataDir, commands);
   await server.start();
   // Commands under way need the database, so they end before it closes.

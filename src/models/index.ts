@@ -1,3 +1,11 @@
+import type { Context } from '../platform/context/index.js';
+import { GatewaysModule } from './gateways.module.js';
+import { ModelsModule } from './models.module.js';
+import { modelsSchema } from './persistence/models.schema.js';
+
+export const modelsContext = { name: 'models', modules: [ModelsModule, GatewaysModule], schema: modelsSchema } satisfies Context;
+
+export { GatewaysModule, ModelsModule };
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';
 export { checkProviderSettings } from './application/managed-providers.js';
@@ -15,9 +23,6 @@ export {
 export type { ModelAttachment, ModelImageType } from './domain/model-attachment.js';
 export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
 export type * from './domain/model-runtime.js';
-export { GatewaysModule } from './gateways.module.js';
-export { ModelsModule } from './models.module.js';
-export { modelsSchema } from './persistence/models.schema.js';
 export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';
 export {
   MODEL_PROVIDERS,

@@ -13,24 +13,21 @@ export interface IdempotencyRecord {
 export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
-  async find(organizationId: string, { operation, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
-    const rows = await this.database.query<{ fingerprint: string; resource_id: string }>(
-      `select fingerprint, resource_id from idempotency_keys
-       where organization_id = $1 and operation = $2 and key = $3`,
-      [organizationId, operation, key],
-    );
-    const row = rows[0];
-    return row ? { fingerprint: row.fingerprint, resourceId: row.resource_id } : null;
-  }
-
-  /** The same, unless it is so old that a repeat would be a new request. */
-  async findCurrent(organizationId: string, request: IdempotentRequest, now: Date): Promise<IdempotencyRecord | null> {
-    const rows = await this.database.query(
-      `select 1 from idempotency_keys where organization_id = $1 and operation = $2 and key = $3
+  /**
+   * What the first request has made, unless it is so old that a repeat would be a new request.
+   * @param asOf the time of the repeat
+   */
+  async findCurrent(
+    organizationId: string,
+    { operation, key }: IdempotentRequest,
+    asOf: Date,
+  ): Promise<IdempotencyRecord | null> {
+    const [row] = await this.database.query<{ fingerprint: string; resource_id: string }>(
+      `select fingerprint, resource_id from idempotency_keys where organization_id = $1 and operation = $2 and key = $3
          and created_at >= $4::timestamptz - interval '${IDEMPOTENCY_HOURS} hours'`,
-      [organizationId, request.operation, request.key, now.toISOString()],
+      [organizationId, operation, key, asOf.toISOString()],
     );
-    return rows.length === 0 ? null : this.find(organizationId, request);
+    return row ? { fingerprint: row.fingerprint, resourceId: row.resource_id } : null;
   }
 
   /** @returns how many were removed; 0 means that none is left */

@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { Clock } from '../clock/index.js';
 import type { OpenDatabase } from '../database/index.js';
 import type { EventBus } from '../events/index.js';
+import type { RotateSecrets } from '../vault/index.js';
 import { codeOf, messageOf } from './failure.js';
 
 /** What commands work with: the service's own, or the CLI's when no service runs. */
@@ -9,6 +10,8 @@ export interface OperatorKernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
+  /** Made when it is asked for: the other commands do without the master keys. */
+  readonly rotateSecrets: () => RotateSecrets;
   /** Tells the operator what a command that takes long is about; absent where nobody looks on. */
   readonly tell?: (line: string) => void;
 }

@@ -1,11 +1,7 @@
-import type { RotateSecrets } from '../vault/index.js';
-import { type OperatorCommand, readArguments } from './operator-command.js';
+import { type OperatorCommand, type OperatorKernel, readArguments } from './operator-command.js';
 
-/**
- * Brings every secret under a new master key.
- * @param rotateSecrets asked for when the command runs, since only this one needs the keys
- */
-export function rotateSecretsCommand(rotateSecrets: () => RotateSecrets): OperatorCommand {
+/** Brings every secret under a new master key. */
+export function rotateSecretsCommand({ rotateSecrets }: OperatorKernel): OperatorCommand {
   return {
     name: 'secrets rotate',
     usage: 'secrets rotate',

@@ -2,9 +2,8 @@ import { Body, Controller, Get, Global, HttpCode, Module, type OnModuleInit, Pos
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   Access,
-  accessCommands,
   AccessModule,
-  accessSchema,
+  accessContext,
   AuthenticateRequest,
   bodyResource,
   Caller,
@@ -26,6 +25,10 @@ import { LimitsModule, RateLimiter } from '../../../src/platform/limits/index.js
 import { runCommand } from '../../../src/platform/operator/index.js';
 import { createLogger, TelemetryModule } from '../../../src/platform/telemetry/index.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
+
+function noSecrets(): never {
+  throw new Error('The access context keeps no secrets');
+}
 
 /** Agents and threads that the test declares, in place of the contexts that own them. */
 class DeclaredResources extends ResourceLookup {
@@ -144,7 +147,7 @@ export class ProbeApp {
 
   /** @param options.authenticate false leaves the hook out that authenticates */
   static async start({ controllers = [], authenticate = true }: ProbeOptions = {}): Promise<ProbeApp> {
-    const open = await openTestDatabase([accessSchema]);
+    const open = await openTestDatabase([accessContext.schema]);
     const agents = new DeclaredResources('agent');
     const threads = new DeclaredResources('thread');
     const logger = createLogger(settings);
@@ -170,7 +173,7 @@ export class ProbeApp {
 
   /** One operator command. */
   async cli(line: string): Promise<Record<string, string>> {
-    const commands = accessCommands({ open: this.open, clock, events: this.app.get(EventBus) });
+    const commands = accessContext.commands({ open: this.open, clock, events: this.app.get(EventBus), rotateSecrets: noSecrets });
     return (await runCommand(commands, line.split(' '))) as Record<string, string>;
   }
 
