@@ -238,7 +238,9 @@ function merged<Value extends object>(base: Value, sent: Partial<Value> | undefi
 }
 
 /** The types whose provider searches the web itself. */
-export const WEB_SEARCH_TYPES = MODEL_PROVIDERS.filter(({ settings }) => settings.withWebSearch !== undefined).map(({ type }) => type);
+export const WEB_SEARCH_TYPES = MODEL_PROVIDERS.filter(({ settings }) => settings.withWebSearch !== undefined).map(
+  ({ type }) => type,
+);
 
 function providerWithIntegrations(provider: ProviderSettings, integrations: readonly 'webSearch'[]): ProviderSettings {
   if (integrations.length === 0) return provider;
