@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { SqlExecutor } from '../platform/database/index.js';
 import { activeJob } from '../../test/support/job-site.js';
+import { insertRows, rowsByTable, type SqlExecutor, statement } from '../platform/database/index.js';
 import { ManualClock } from '../../test/support/manual-clock.js';
 import { openTestDatabase, type TestDatabase } from '../../test/support/test-database.js';
 import { accessContext } from '../access/index.js';
@@ -108,8 +108,10 @@ function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
 
 /** As the end of a run does: the record is a part of its statement. */
 async function store(executor: SqlExecutor, finished: FinishedRun): Promise<void> {
-  const { sql, parameters } = record.record(finished);
-  await executor.query(`with ended_run as (select 1) ${sql}`, parameters);
+  for (const kept of rowsByTable(open.database.orm, record.record(finished))) {
+    const insert = statement({ rows: 'json' }, (p) => `with ended_run as (select 1) ${insertRows(kept, p.rows, 'ended_run')}`);
+    await insert.run(executor, { rows: kept.rows });
+  }
 }
 
 function keep(...all: FinishedRun[]): Promise<void> {

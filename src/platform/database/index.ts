@@ -3,8 +3,10 @@ export { databaseFailure, DatabaseUnavailable, isForeignKeyViolation, isUniqueVi
 export { DataFolderInUse } from './data-folder.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { inBatches } from './in-batches.js';
+export { type ColumnsOf, queryBuilder, rowsOf } from './query-builder.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
-export { numberedAfter, type Statement } from './statement.js';
+export { type ParametersOf, type ParameterTypes, statement, type Statement } from './statement.js';
+export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
 export { StorableJson, storableJson, storableText } from './storable.js';
 export { migration, type ContextSchema, type NamedMigration } from './schema.js';
