@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { applyDecorators } from '@nestjs/common';
 import { ApiConsumes } from '@nestjs/swagger';
+import { IsInstance } from 'class-validator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ValidationFailed } from '../errors/index.js';
 import type { TempUploads } from '../files/index.js';
-import { declareField, type FieldOptions } from './declared-field.js';
+import { field, type FieldOptions, says } from './fields.js';
 import { MultipartForm, type MultipartOptions, UploadedFile } from './multipart-form.js';
 import { AddRouteConfig } from './public-route.js';
 
@@ -18,10 +19,7 @@ export function MultipartBody(options: MultipartOptions): MethodDecorator {
 
 /** A field that holds an `UploadedFile`. */
 export function FileField(options: FieldOptions = {}): PropertyDecorator {
-  return declareField(options, {
-    rule: (value) => (value instanceof UploadedFile ? undefined : 'must be a file'),
-    schema: { type: 'string', format: 'binary' },
-  });
+  return field(options, { type: 'string', format: 'binary' }, IsInstance(UploadedFile, says('must be a file')));
 }
 
 /**
