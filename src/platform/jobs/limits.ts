@@ -30,6 +30,8 @@ export const UPKEEP_MS = 60_000;
 export const DEAD_KEPT_MS = 30 * 24 * 3_600_000;
 /** Jobs that one command lists. */
 export const LISTED = 100;
+/** Characters of each one's error, so that the list stays within what an answer may be. */
+export const LISTED_ERROR = 1_000;
 /** Rows removed by one statement of the upkeep. */
 export const PURGE_BATCH = 500;
 

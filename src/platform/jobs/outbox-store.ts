@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Database } from '../database/index.js';
-import { CLAIM_LEASE_MS, DEAD_KEPT_MS, LISTED, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
+import { CLAIM_LEASE_MS, DEAD_KEPT_MS, LISTED, LISTED_ERROR, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
 
 export interface OutboxRow {
   readonly id: string;
@@ -98,15 +98,14 @@ export class OutboxStore {
   }
 
   /** At most `LISTED` jobs, the newest first: the dead ones, or those that wait or run; of one name where it is given. */
-  async list(dead: boolean, name?: string): Promise<ListedJob[]> {
-    const rows = await this.database.query<ListedJob>(
-      `select id::text as id, name, state, attempts, last_error as "lastError",
+  list(dead: boolean, name?: string): Promise<ListedJob[]> {
+    return this.database.query<ListedJob>(
+      `select id::text as id, name, state, attempts, left(last_error, ${String(LISTED_ERROR)}) as "lastError",
               ${isoTime('created_at')} as "createdAt", ${isoTime('died_at')} as "diedAt"
          from outbox where (state = 'dead') = $1 and name = coalesce($2, name)
         order by coalesce(died_at, created_at) desc, id desc limit ${String(LISTED)}`,
       [dead, name ?? null],
     );
-    return rows;
   }
 
   /** Has a dead job tried again as if it were new; false when it is not dead, or not there. */

@@ -7,9 +7,9 @@ import type { Redis } from 'ioredis';
 import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { MemoryWindows } from './memory-windows.js';
+import type { ThrottlerStorage } from '@nestjs/throttler';
+import { LimitStorage, type WindowRecord } from './limit-storage.js';
 import { RedisWindows } from './redis-windows.js';
-import { WindowRateLimiter } from './window-rate-limiter.js';
-import type { WindowStorage } from './window-storage.js';
 
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const silent = createLogger({ logLevel: 'silent' });
@@ -44,8 +44,28 @@ class HandClock extends SystemClock {
   }
 }
 
+interface Limit {
+  readonly bucket: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+/** What a client of the limit is told. */
+function stateOf(limit: number, { totalHits, isBlocked, timeToExpire, timeToBlockExpire }: WindowRecord) {
+  const remaining = Math.max(0, limit - totalHits);
+  return { allowed: !isBlocked, limit, remaining, resetSeconds: timeToExpire, retryAfterSeconds: timeToBlockExpire };
+}
+
+/** Asks the storage as the throttler's guard does. */
+const limiterOn = (storage: ThrottlerStorage) => ({
+  hit: async ({ bucket, limit, windowSeconds }: Limit, throttler = 'shared') => {
+    const ttl = windowSeconds * 1000;
+    return stateOf(limit, await storage.increment(bucket, ttl, limit, ttl, throttler));
+  },
+});
+
 interface Subject {
-  readonly storage: WindowStorage;
+  readonly storage: ThrottlerStorage;
   /** Lets the window of a bucket end. */
   readonly endWindow: (bucket: string) => Promise<void>;
 }
@@ -54,7 +74,7 @@ function contract(name: string, open: () => Subject): void {
   describe(`request windows in ${name}`, () => {
     it('lets exactly the limit through and tells what remains', async () => {
       const { storage } = open();
-      const limiter = new WindowRateLimiter(storage);
+      const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 3, windowSeconds: 60 };
       const states = [
         await limiter.hit(limit),
@@ -70,7 +90,7 @@ function contract(name: string, open: () => Subject): void {
 
     it('is exact when 200 requests come at once', async () => {
       const { storage } = open();
-      const limiter = new WindowRateLimiter(storage);
+      const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 37, windowSeconds: 60 };
       const states = await Promise.all(Array.from({ length: 200 }, () => limiter.hit(limit)));
       expect(states.filter(({ allowed }) => allowed)).toHaveLength(37);
@@ -78,7 +98,7 @@ function contract(name: string, open: () => Subject): void {
 
     it('starts anew when the window is over, however many were refused in it', async () => {
       const { storage, endWindow } = open();
-      const limiter = new WindowRateLimiter(storage);
+      const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
       await limiter.hit(limit);
       for (let refused = 0; refused < 5; refused += 1) expect((await limiter.hit(limit)).allowed).toBe(false);
@@ -88,25 +108,15 @@ function contract(name: string, open: () => Subject): void {
 
     it('counts each bucket for itself', async () => {
       const { storage } = open();
-      const limiter = new WindowRateLimiter(storage);
+      const limiter = limiterOn(storage);
       const first = { bucket: newId(), limit: 1, windowSeconds: 60 };
       await limiter.hit(first);
       expect((await limiter.hit({ ...first, bucket: newId() })).allowed).toBe(true);
     });
 
-    it('looks without counting', async () => {
-      const { storage } = open();
-      const limiter = new WindowRateLimiter(storage);
-      const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
-      expect((await limiter.peek(limit)).allowed).toBe(true);
-      expect((await limiter.peek(limit)).allowed).toBe(true);
-      expect((await limiter.hit(limit)).allowed).toBe(true);
-      expect((await limiter.peek(limit)).allowed).toBe(false);
-    });
-
     it('never tells a client to wait more than an hour', async () => {
       const { storage } = open();
-      const limiter = new WindowRateLimiter(storage);
+      const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 0, windowSeconds: 7_200 };
       expect(await limiter.hit(limit)).toMatchObject({ allowed: false, retryAfterSeconds: 3_600 });
     });
@@ -148,26 +158,26 @@ clusterOnly('with Redis', () => {
   it('shares a limit between processes', async () => {
     const limit = { bucket: newId(), limit: 10, windowSeconds: 60 };
     const processes = [1, 2, 3].map(
-      () => new WindowRateLimiter(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix)),
+      () => limiterOn(new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix))),
     );
     const states = await Promise.all(Array.from({ length: 60 }, (_, index) => processes[index % 3]!.hit(limit)));
     expect(states.filter(({ allowed }) => allowed)).toHaveLength(10);
   });
 
   it('counts in the process alone what is limited per process', async () => {
-    const limit = { bucket: newId(), limit: 1, windowSeconds: 60, perProcess: true };
+    const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
     const processes = [1, 2].map(
-      () => new WindowRateLimiter(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix)),
+      () => limiterOn(new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix), new Set(['own']))),
     );
-    for (const process of processes) expect((await process.hit(limit)).allowed).toBe(true);
-    expect((await processes[0]!.hit(limit)).allowed).toBe(false);
+    for (const process of processes) expect((await process.hit(limit, 'own')).allowed).toBe(true);
+    expect((await processes[0]!.hit(limit, 'own')).allowed).toBe(false);
   });
 
   it('ends a window whose key lost its expiry', async () => {
     const storage = new RedisWindows(redis, prefix);
     const bucket = newId();
     await redis.set(`${prefix}${bucket}`, 5);
-    await new WindowRateLimiter(storage).hit({ bucket, limit: 5, windowSeconds: 60 });
+    await limiterOn(storage).hit({ bucket, limit: 5, windowSeconds: 60 });
     expect(await redis.pttl(`${prefix}${bucket}`)).toBeGreaterThan(0);
   });
 });
@@ -180,7 +190,7 @@ describe('without the shared windows', () => {
 
   it("the process's own limit holds, at once", async () => {
     redis = connectRedis('redis://127.0.0.1:1', silent);
-    const limiter = new WindowRateLimiter(new MemoryWindows(clock), new RedisWindows(redis));
+    const limiter = limiterOn(new LimitStorage(new MemoryWindows(clock), new RedisWindows(redis)));
     const limit = { bucket: newId(), limit: 2, windowSeconds: 60 };
     const states = [await limiter.hit(limit), await limiter.hit(limit), await limiter.hit(limit)];
     expect(states.map(({ allowed }) => allowed)).toEqual([true, true, false]);
@@ -188,6 +198,17 @@ describe('without the shared windows', () => {
 });
 
 describe('memory', () => {
+  it('looks without counting', async () => {
+    const windows = new MemoryWindows(new HandClock());
+    const limiter = limiterOn(windows);
+    const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
+    const peek = async () => stateOf(limit.limit, await windows.read(limit.bucket, limit.windowSeconds * 1000, limit.limit));
+    expect((await peek()).allowed).toBe(true);
+    expect((await peek()).allowed).toBe(true);
+    expect((await limiter.hit(limit)).allowed).toBe(true);
+    expect((await peek()).allowed).toBe(false);
+  });
+
   it('forgets windows that are over', async () => {
     const clock = new HandClock();
     const windows = new MemoryWindows(clock);
@@ -199,7 +220,7 @@ describe('memory', () => {
 
   it.each([3_600_000, -3_600_000])('keeps a window when the wall clock is set by %i ms', async (ms) => {
     const clock = new HandClock();
-    const limiter = new WindowRateLimiter(new MemoryWindows(clock));
+    const limiter = limiterOn(new MemoryWindows(clock));
     const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
     await limiter.hit(limit);
     clock.jump(ms);
