@@ -6,5 +6,5 @@ export { inBatches } from './in-batches.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
 export { numberedAfter, type Statement } from './statement.js';
-export { storableJson, storableText } from './storable.js';
+export { isStorable, storableJson, storableText } from './storable.js';
 export { migration, type ContextSchema, type NamedMigration } from './schema.js';
