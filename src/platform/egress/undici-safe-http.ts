@@ -1,8 +1,9 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
 import { DomainError } from '../errors/index.js';
 import { EgressFailed, EgressRefused } from './egress.errors.js';
-import { type ConnectorOptions, GuardedConnector } from './guarded-connector.js';
+import { type ConnectorOptions, guardedConnector } from './guarded-connector.js';
 import { ReceivedBody } from './received-body.js';
 import { followed, type Hop, locationOf } from './redirect.js';
 import { requestHeaders, responseHeaders } from './request-headers.js';
@@ -21,7 +22,7 @@ interface Answer {
 }
 
 /** `SafeHttp` over undici, whose connections the guarded connector opens. */
-export class UndiciSafeHttp extends SafeHttp {
+export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
   private readonly agent: Agent;
   private readonly clock: Clock;
   private readonly exemptions: Exemptions;
@@ -31,7 +32,7 @@ export class UndiciSafeHttp extends SafeHttp {
     this.clock = options.clock;
     this.exemptions = options.exemptions;
     this.agent = new Agent({
-      connect: new GuardedConnector(options).connect,
+      connect: guardedConnector(options),
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -57,6 +58,10 @@ export class UndiciSafeHttp extends SafeHttp {
   /** Breaks off what is under way. */
   async close(): Promise<void> {
     await this.agent.destroy();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.close();
   }
 
   private firstHop(url: string | URL, { purpose, method = 'GET', headers, body }: EgressRequest): Hop {

@@ -8,7 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { InvalidSetting } from '../config/index.js';
@@ -32,10 +32,10 @@ export class KeyFiles {
 
   /**
    * Makes the first key where there is none.
-   * @returns `next` when a rotation was interrupted: secrets may be under either key
+   * @returns the key to write under, and the one before it when a rotation was interrupted: secrets may be under either
    * @throws InvalidSetting naming the file that is wrong
    */
-  read(): { readonly key: MasterKey; readonly next: MasterKey | undefined } {
+  read(): readonly [MasterKey, ...MasterKey[]] {
     const stored = readIfThere(this.file);
     const next = readIfThere(this.nextFile);
     if (stored === undefined && next !== undefined) {
@@ -44,7 +44,7 @@ export class KeyFiles {
       );
     }
     const key = keyIn(this.file, stored ?? this.create(this.file));
-    return { key, next: next === undefined ? undefined : keyIn(this.nextFile, next) };
+    return next === undefined ? [key] : [keyIn(this.nextFile, next), key];
   }
 
   /** Stores a second key durably, before the first secret is written under it. */
@@ -71,7 +71,7 @@ export class KeyFiles {
     const draft = `${file}.${newId()}`;
     try {
       mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
-      writeDurably(draft, key);
+      writeFileSync(draft, key, { flag: 'wx', mode: OWNER_ONLY, flush: true });
       linkSync(draft, file);
       syncFolder(this.dataDir);
       return key;
@@ -97,16 +97,6 @@ function readIfThere(file: string): string | undefined {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw new InvalidSetting(`DATA_DIR: ${file} cannot be read`, { cause: error });
-  }
-}
-
-function writeDurably(file: string, content: string): void {
-  const handle = openSync(file, 'wx', OWNER_ONLY);
-  try {
-    writeSync(handle, content);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 
