@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Time as the code sees it. Tests inject a clock of their own, so nothing waits for the wall's. */
 export abstract class Clock {
@@ -39,7 +39,7 @@ export class SystemClock extends Clock {
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     try {
-      await setTimeout(ms, undefined, signal && { signal });
+      await sleep(ms, undefined, signal && { signal });
     } catch (error) {
       // Told as an error of the timer's own.
       signal?.throwIfAborted();
@@ -48,7 +48,7 @@ export class SystemClock extends Clock {
   }
 
   after(ms: number, task: () => void): () => void {
-    const timer = globalThis.setTimeout(task, ms);
+    const timer = setTimeout(task, ms);
     return () => {
       clearTimeout(timer);
     };

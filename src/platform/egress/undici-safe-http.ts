@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
-import { DomainError } from '../errors/index.js';
+import { codeOf, DomainError } from '../errors/index.js';
 import { EgressFailed, EgressRefused } from './egress.errors.js';
 import { type ConnectorOptions, guardedConnector } from './guarded-connector.js';
 import { ReceivedBody } from './received-body.js';
@@ -115,7 +115,7 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
 function explained(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof DomainError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error) ?? '';
   if (code === 'UND_ERR_INVALID_ARG') {
     return new EgressRefused('url', { message: 'The method or a header of the request is not valid.', cause: error });
   }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../errors/index.js';
 import {
   FileStore,
   FileStoreUnavailable,
@@ -88,7 +89,7 @@ async function orNull<Result>(read: () => Promise<Result>): Promise<Result | nul
   try {
     return await read();
   } catch (error) {
-    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw new FileStoreUnavailable(error);
   }
 }

@@ -24,7 +24,7 @@ const LOWER_U = 0x75;
 const LITERAL = /[^\s",:[\]{}]+/y;
 
 /** A combination of names: the ones that it becomes with another name, by that. */
-interface Shape extends Map<string, Shape> {}
+class Shape extends Map<string, Shape> {}
 
 /** An object or array that is open at the present place. */
 interface Level {
@@ -64,20 +64,20 @@ class JsonScan {
   /** The next string is a field's name. */
   private nameExpected = false;
   private readonly levels: Level[] = [];
-  private readonly noNames: Shape = new Map();
+  private readonly noNames = new Shape();
 
   constructor(private readonly text: string) {}
 
   /** Reads on, up to `end` and to the end of the string or word that is there. */
   readTo(end: number): void {
     while (this.at < end) {
-      switch (this.text[this.at]) {
+      switch (this.text.charAt(this.at)) {
         case '"':
           this.readString();
           continue;
         case '{':
         case '[':
-          this.open(this.text[this.at] === '{');
+          this.open(this.text.charAt(this.at) === '{');
           break;
         case '}':
         case ']':
@@ -159,7 +159,7 @@ class JsonScan {
     if (name === '__proto__') throw new ValidationFailed(`${this.path()} is not allowed`);
     let shape = level.shape.get(name);
     if (!shape) {
-      shape = new Map();
+      shape = new Shape();
       level.shape.set(name, shape);
       this.shapes += 1;
     }

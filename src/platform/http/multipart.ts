@@ -3,7 +3,7 @@ import multipart, { type MultipartFile, type MultipartValue } from '@fastify/mul
 import { applyDecorators } from '@nestjs/common';
 import { ApiConsumes } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { DomainError, ValidationFailed } from '../errors/index.js';
+import { codeOf, DomainError, ValidationFailed } from '../errors/index.js';
 import { FileTooLarge, type SpooledFile, type TempUploads } from '../files/index.js';
 import { declareField, type FieldOptions } from './declared-field.js';
 import { checkFields } from './json-body.js';
@@ -171,7 +171,7 @@ class UnsupportedContentType extends DomainError {
 /** In words of the interface, what the parser says of a body that it cannot read. */
 function explained(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'FST_PARTS_LIMIT') return new ValidationFailed('body has too many fields');
   if (code === 'FST_PROTO_VIOLATION') return new ValidationFailed('body has a field named __proto__ or alike');
   return new ValidationFailed('body is not valid multipart/form-data');

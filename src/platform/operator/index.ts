@@ -1,4 +1,3 @@
-export { messageOf } from './failure.js';
 export {
   type CommandArguments,
   listOption,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { codeOf } from './failure.js';
+import { codeOf } from '../errors/index.js';
 import { checkAddress, operatorAddress } from './operator-address.js';
 import type { OperatorAnswer } from './operator-protocol.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { messageOf } from './failure.js';
+import { messageOf } from '../errors/index.js';
 import { UsageError } from './operator-command.js';
 
 /** A connection carries one request and its answer, each as JSON that ends with its direction. */

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { InvalidSetting } from '../config/index.js';
+import { codeOf } from '../errors/index.js';
 import { newId } from '../ids/index.js';
 import { MasterKey } from './master-key.js';
 
@@ -76,7 +77,7 @@ export class KeyFiles {
       syncFolder(this.dataDir);
       return key;
     } catch (error) {
-      if (hasCode(error, 'EEXIST')) return readFileSync(file, 'utf8');
+      if (codeOf(error) === 'EEXIST') return readFileSync(file, 'utf8');
       throw new InvalidSetting(`DATA_DIR: ${file} cannot be made`, { cause: error });
     } finally {
       rmSync(draft, { force: true });
@@ -95,7 +96,7 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new InvalidSetting(`DATA_DIR: ${file} cannot be read`, { cause: error });
   }
 }
@@ -108,8 +109,4 @@ function syncFolder(path: string): void {
   } finally {
     closeSync(handle);
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }
