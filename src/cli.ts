@@ -3,8 +3,9 @@ import { operatorCommands, schemas } from './app.module.js';
 import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
 import { loadSettings } from './platform/config/index.js';
+import { messageOf } from './platform/errors/index.js';
 import { EventBus } from './platform/events/index.js';
-import { messageOf, runOperatorLine } from './platform/operator/index.js';
+import { runOperatorLine } from './platform/operator/index.js';
 import { MasterKeys, RotateSecrets } from './platform/vault/index.js';
 
 const FAILED = 1;

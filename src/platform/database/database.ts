@@ -64,16 +64,6 @@ export class Database implements SqlExecutor, EntityReader {
     return this.read(statement);
   }
 
-  /** Runs `work` in a unit of work of its own, without a transaction; what changes entities belongs in one. */
-  async read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result> {
-    if (this.taskIsLong()) await nextTask();
-    try {
-      return await work(this.em());
-    } catch (error) {
-      throw databaseFailure(error);
-    }
-  }
-
   /**
    * Runs `work` in one transaction; a deadlock is tried again at most three times, so `work` must
    * not have effects outside the database.

@@ -9,19 +9,16 @@ export interface LogListener {
 /** The log of one run in this process's memory. */
 export class MemoryLog implements RunLogWriter {
   bytes = 0;
+  /** How many entries there are, which is the number of the last one. */
+  length = 0;
   private entries: RunLogEntry[] = [];
   /** The entries, once nothing is added to them any more. */
-  private packed: Packed | undefined;
+  private packed: Buffer | undefined;
   private readonly waiting = new Set<() => void>();
   private state: 'open' | 'ended' | 'sealed' = 'open';
   private failure: Error | undefined;
 
   constructor(private readonly listener?: LogListener) {}
-
-  /** How many entries there are, which is the number of the last one. */
-  get length(): number {
-    return this.packed?.length ?? this.entries.length;
-  }
 
   get ended(): boolean {
     return this.state !== 'open';
@@ -32,6 +29,7 @@ export class MemoryLog implements RunLogWriter {
     if (this.state === 'ended') throw new Error('The log of this run has ended');
     const entry = { number: this.length + 1, tag, data };
     this.entries.push(entry);
+    this.length += 1;
     this.bytes += data.length;
     this.wake();
     this.listener?.appended(entry);
@@ -100,16 +98,10 @@ export class MemoryLog implements RunLogWriter {
 }
 
 /** A whole log outside of the heap, where the garbage collector does not move and mark thousands of entries for minutes. */
-interface Packed {
-  readonly length: number;
-  readonly json: Buffer;
+function pack(entries: readonly RunLogEntry[]): Buffer {
+  return Buffer.from(JSON.stringify(entries));
 }
 
-function pack(entries: readonly RunLogEntry[]): Packed {
-  return { length: entries.length, json: Buffer.from(JSON.stringify(entries.map(({ tag, data }) => [tag, data]))) };
-}
-
-function unpack({ json }: Packed): RunLogEntry[] {
-  const entries = JSON.parse(json.toString()) as [tag: string, data: string][];
-  return entries.map(([tag, data], index) => ({ number: index + 1, tag, data }));
+function unpack(packed: Buffer): RunLogEntry[] {
+  return JSON.parse(packed.toString()) as RunLogEntry[];
 }

@@ -25,11 +25,8 @@ import { newId } from '../../../src/platform/ids/index.js';
 import { LimitsModule } from '../../../src/platform/limits/index.js';
 import { runCommand } from '../../../src/platform/operator/index.js';
 import { createLogger, TelemetryModule } from '../../../src/platform/telemetry/index.js';
+import { operatorKernel } from '../../support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
-
-function noSecrets(): never {
-  throw new Error('The access context keeps no secrets');
-}
 
 /** Agents and threads that the test declares, in place of the contexts that own them. */
 class DeclaredResources extends ResourceLookup {
@@ -174,7 +171,7 @@ export class ProbeApp {
 
   /** One operator command. */
   async cli(line: string): Promise<Record<string, string>> {
-    const commands = accessContext.commands({ open: this.open, clock, events: this.app.get(EventBus), rotateSecrets: noSecrets });
+    const commands = accessContext.commands(operatorKernel(this.open, clock, this.app.get(EventBus)));
     return (await runCommand(commands, line.split(' '))) as Record<string, string>;
   }
 
