@@ -14,7 +14,6 @@ export { FileField, MultipartBody } from './multipart-body.js';
 export { UploadedFile } from './multipart-form.js';
 export { UuidParam } from './params.js';
 export { AddRouteConfig, isPublicRequest, isPublicRoute, PublicRoute } from './public-route.js';
-export * from './query-fields.js';
 export { EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
 export { RequestValidation, validated } from './validation.js';
 export { type DtoClass, IgnoreUnknownFields } from './plain-to-instance.js';
