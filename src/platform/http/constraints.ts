@@ -1,6 +1,6 @@
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 
-interface Bounds {
+export interface Bounds {
   readonly min?: number;
   readonly max?: number;
 }

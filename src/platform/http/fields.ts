@@ -1,10 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsNumber, IsObject } from 'class-validator';
 import { isString, IsString, IsUUID, Matches, Max, Min, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
 import { isUuid } from '../ids/index.js';
-import { isJsonObject, IsMap, isText, type MapBounds, range, rule, type TextBounds } from './constraints.js';
+import { type Bounds, isJsonObject, IsMap, isText, type MapBounds, range, rule, type TextBounds } from './constraints.js';
 import type { DtoClass } from './plain-to-instance.js';
 
 /*
@@ -22,14 +22,7 @@ export interface FieldOptions {
   readonly example?: unknown;
 }
 
-export interface NumberBounds {
-  readonly min?: number;
-  readonly max?: number;
-}
-
-export interface ListBounds {
-  readonly min?: number;
-  readonly max?: number;
+export interface ListBounds extends Bounds {
   /** Refuses a value that is there twice. */
   readonly unique?: boolean;
 }
@@ -44,7 +37,7 @@ export function field(options: FieldOptions, schema: object, ...rules: PropertyD
   // Not `IsOptional`, to which null is as good as absent.
   const isJudged = (_dto: object, value: unknown): boolean => !(optional && value === undefined) && !(nullable && value === null);
   const condition = optional || nullable ? [ValidateIf(isJudged)] : [];
-  return applyDecorators(ApiProperty(documented as ApiPropertyOptions), ...condition, ...rules);
+  return applyDecorators(ApiProperty(documented), ...condition, ...rules);
 }
 
 /** The message of a rule: `text` reads on from the field's path. */
@@ -86,14 +79,15 @@ export function BooleanField(options: FieldOptions = {}): PropertyDecorator {
   return field(options, { type: 'boolean' }, IsBoolean(says('must be a boolean')));
 }
 
-export function IntegerField(options: FieldOptions & NumberBounds = {}): PropertyDecorator {
+export function IntegerField(options: FieldOptions & Bounds = {}): PropertyDecorator {
+  // Beyond these class-validator takes any number for an integer, 1e300 too.
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = options;
   const wanted = says(`must be an integer${range(options)}`);
   const schema = { type: 'integer', minimum: options.min, maximum: options.max };
   return field(options, schema, IsInt(wanted), Min(min, wanted), Max(max, wanted));
 }
 
-export function NumberField(options: FieldOptions & NumberBounds = {}): PropertyDecorator {
+export function NumberField(options: FieldOptions & Bounds = {}): PropertyDecorator {
   const { min = -Infinity, max = Infinity } = options;
   const wanted = says(`must be a number${range(options)}`);
   const schema = { type: 'number', minimum: options.min, maximum: options.max };
@@ -203,7 +197,7 @@ export function QueryStringField(options: FieldOptions & TextBounds = {}): Prope
   return queried(StringField(options), (text) => text);
 }
 
-export function QueryIntegerField(options: FieldOptions & NumberBounds = {}): PropertyDecorator {
+export function QueryIntegerField(options: FieldOptions & Bounds = {}): PropertyDecorator {
   return queried(IntegerField(options), (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text));
 }
 
@@ -280,7 +274,9 @@ function unionRules(discriminator: string, variants: Variants, says: Says): Prop
   return [
     Type(() => Object, { keepDiscriminatorProperty: true, discriminator: { property: discriminator, subTypes } }),
     // The document refers to the variants by name, and finds them here.
-    (target) => ApiExtraModels(...subTypes.map(({ value }) => value))(target.constructor),
+    (target) => {
+      ApiExtraModels(...subTypes.map(({ value }) => value))(target.constructor);
+    },
     IsObject(says('must be an object', isJsonObject)),
     rule('isVariant', isKnown, says(`/${discriminator} ${oneOf(names)}`, isKnown)),
     ValidateNested(),
