@@ -11,6 +11,8 @@ import {
   NumberField,
   ObjectField,
   ObjectListField,
+  QueryBooleanField,
+  QueryUuidListField,
   ScalarMapField,
   StringField,
   StringListField,
@@ -22,7 +24,6 @@ import {
   UuidField,
   UuidListField,
 } from './fields.js';
-import { QueryBooleanField, QueryUuidListField } from './query-fields.js';
 import { type DtoClass, IgnoreUnknownFields } from './plain-to-instance.js';
 import { validated } from './validation.js';
 

@@ -1,45 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, getSchemaPath, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
-import {
-  Allow,
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsISO8601,
-  IsNumber,
-  IsObject,
-  isString,
-  IsString,
-  IsUUID,
-  Matches,
-  Max,
-  Min,
-  ValidateIf,
-  ValidateNested,
-  type ValidationOptions,
-} from 'class-validator';
-import {
-  HasCodePoints,
-  HasOneOf,
-  isJsonObject,
-  IsMap,
-  isText,
-  IsUrlOf,
-  isUuid,
-  type MapBounds,
-  range,
-  rule,
-  type TextBounds,
-} from './constraints.js';
+import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsNumber, IsObject } from 'class-validator';
+import { isString, IsString, IsUUID, Matches, Max, Min, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
+import { isUuid } from '../ids/index.js';
+import { type Bounds, isJsonObject, IsMap, isText, type MapBounds, range, rule, type TextBounds } from './constraints.js';
 import type { DtoClass } from './plain-to-instance.js';
 
 /*
- * One decorator declares a field of a request or response body: class-validator's rules, class-transformer's type, and
- * what is documented. A field is required unless `optional`, and `null` is refused unless `nullable`. No value is coerced.
+ * One decorator declares a field of a request or response: class-validator's rules, class-transformer's type, and what is
+ * documented. A field is required unless `optional`, and `null` is refused unless `nullable`. No value is coerced.
  */
 
 /** What every field may say, whatever its type. */
@@ -50,17 +20,9 @@ export interface FieldOptions {
   readonly nullable?: boolean;
   readonly description?: string;
   readonly example?: unknown;
-  readonly deprecated?: boolean;
 }
 
-export interface NumberBounds {
-  readonly min?: number;
-  readonly max?: number;
-}
-
-export interface ListBounds {
-  readonly min?: number;
-  readonly max?: number;
+export interface ListBounds extends Bounds {
   /** Refuses a value that is there twice. */
   readonly unique?: boolean;
 }
@@ -68,23 +30,14 @@ export interface ListBounds {
 /** The classes of a union by the value of its discriminator; each declares that with `@LiteralField`. */
 export type Variants = Readonly<Record<string, () => DtoClass>>;
 
-/** A field that is documented as `schema`, and keeps the rules where it is neither absent nor null or must not be so. */
-export function field(
-  { optional = false, nullable = false, description, example, deprecated }: FieldOptions,
-  schema: ApiPropertyOptions,
-  ...rules: PropertyDecorator[]
-): PropertyDecorator {
-  const documented = {
-    ...schema,
-    required: !optional,
-    ...(nullable && { nullable: true }),
-    ...(description !== undefined && { description }),
-    ...(example !== undefined && { example }),
-    ...(deprecated && { deprecated: true }),
-  } as ApiPropertyOptions;
+/** A field of these rules, which need not hold where it may be absent, or null, and is. @param schema of OpenAPI */
+export function field(options: FieldOptions, schema: object, ...rules: PropertyDecorator[]): PropertyDecorator {
+  const { optional = false, nullable = false, description, example } = options;
+  const documented = { ...schema, required: !optional, nullable: nullable || undefined, description, example };
   // Not `IsOptional`, to which null is as good as absent.
   const isJudged = (_dto: object, value: unknown): boolean => !(optional && value === undefined) && !(nullable && value === null);
-  return applyDecorators(ApiProperty(documented), ...(optional || nullable ? [ValidateIf(isJudged)] : []), ...rules);
+  const condition = optional || nullable ? [ValidateIf(isJudged)] : [];
+  return applyDecorators(ApiProperty(documented), ...condition, ...rules);
 }
 
 /** The message of a rule: `text` reads on from the field's path. */
@@ -92,7 +45,7 @@ export function says(text: string): ValidationOptions {
   return { message: ({ value }) => (value === undefined ? 'is required' : text) };
 }
 
-/** The message of a rule for the elements of a list; the first that is not right is named. */
+/** The message of a rule for the elements of a list; it names the first that is not right. */
 export function eachSays(text: string, isRight: (item: unknown) => boolean): ValidationOptions {
   const wrongOf = (list: readonly unknown[]): number => list.findIndex((item) => !isRight(item));
   return { each: true, message: ({ value }) => `/${wrongOf(value as unknown[])}${text.startsWith('/') ? '' : ' '}${text}` };
@@ -100,18 +53,19 @@ export function eachSays(text: string, isRight: (item: unknown) => boolean): Val
 
 type Says = typeof eachSays;
 
+const UUID = { type: 'string', format: 'uuid' };
+
 export function StringField(options: FieldOptions & TextBounds = {}): PropertyDecorator {
   return field(options, textSchema(options), ...textRules(options, says));
 }
 
 /** Reads a UUID of any spelling in lower case, as ids are stored and compared. */
 export function UuidField(options: FieldOptions = {}): PropertyDecorator {
-  return field(options, { type: 'string', format: 'uuid' }, LowerCase(), IsUUID('all', says('must be a UUID')));
+  return field(options, UUID, LowerCase(), IsUUID('all', says('must be a UUID')));
 }
 
 export function UuidListField(options: FieldOptions & ListBounds = {}): PropertyDecorator {
-  const each = IsUUID('all', eachSays('must be a UUID', isUuid));
-  return listField(options, { type: 'string', format: 'uuid' }, LowerCase(), each);
+  return listField(options, UUID, LowerCase(), IsUUID('all', eachSays('must be a UUID', isUuid)));
 }
 
 export function StringListField(
@@ -125,17 +79,19 @@ export function BooleanField(options: FieldOptions = {}): PropertyDecorator {
   return field(options, { type: 'boolean' }, IsBoolean(says('must be a boolean')));
 }
 
-export function IntegerField(options: FieldOptions & NumberBounds = {}): PropertyDecorator {
+export function IntegerField(options: FieldOptions & Bounds = {}): PropertyDecorator {
+  // Beyond these class-validator takes any number for an integer, 1e300 too.
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = options;
-  const wanted = says(`must be an integer${numberRange(options)}`);
-  return field(options, numberSchema(options, 'integer'), IsInt(wanted), Min(min, wanted), Max(max, wanted));
+  const wanted = says(`must be an integer${range(options)}`);
+  const schema = { type: 'integer', minimum: options.min, maximum: options.max };
+  return field(options, schema, IsInt(wanted), Min(min, wanted), Max(max, wanted));
 }
 
-export function NumberField(options: FieldOptions & NumberBounds = {}): PropertyDecorator {
-  const { min, max } = options;
-  const wanted = says(`must be a number${numberRange(options)}`);
-  const bounds = [...(min === undefined ? [] : [Min(min, wanted)]), ...(max === undefined ? [] : [Max(max, wanted)])];
-  return field(options, numberSchema(options, 'number'), IsNumber({}, wanted), ...bounds);
+export function NumberField(options: FieldOptions & Bounds = {}): PropertyDecorator {
+  const { min = -Infinity, max = Infinity } = options;
+  const wanted = says(`must be a number${range(options)}`);
+  const schema = { type: 'number', minimum: options.min, maximum: options.max };
+  return field(options, schema, IsNumber({}, wanted), Min(min, wanted), Max(max, wanted));
 }
 
 export function EnumField(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
@@ -159,14 +115,14 @@ export function ObjectField(type: () => DtoClass, options: FieldOptions = {}): P
 }
 
 export function ObjectListField(type: () => DtoClass, options: FieldOptions & ListBounds = {}): PropertyDecorator {
-  const schema = { type: lazily(type), isArray: true, ...itemBounds(options) } as ApiPropertyOptions;
-  return field(options, schema, Type(type), ...listRules(options), ...objectRules(eachSays), ValidateNested());
+  const schema = { type: lazily(type), isArray: true, ...itemBounds(options) };
+  const each = IsObject(eachSays('must be an object', isJsonObject));
+  return field(options, schema, Type(type), ...listRules(options), each, ValidateNested());
 }
 
 /** An object whose `discriminator` decides its class. The variants are declared before the class that has the field. */
 export function UnionField(discriminator: string, variants: Variants, options: FieldOptions = {}): PropertyDecorator {
-  const rules = unionRules(discriminator, variants, says);
-  return field(options, unionSchema(discriminator, variants), ...rules);
+  return field(options, unionSchema(discriminator, variants), ...unionRules(discriminator, variants, says));
 }
 
 export function UnionListField(
@@ -180,19 +136,21 @@ export function UnionListField(
 /** An object of strings whose keys the caller chooses. */
 export function StringMapField(options: FieldOptions & MapBounds = {}): PropertyDecorator {
   const { maxValueLength: max = MAX_MAP_VALUE } = options;
-  const complaint = (value: unknown) => (isText(value, { max }) ? undefined : `must be a string of at most ${max} characters`);
-  return field(options, mapSchema({ type: 'string' }, options), IsMap('must be an object of strings', options, complaint));
+  const faultOf = (value: unknown) => (isText(value, { max }) ? undefined : `must be a string of at most ${max} characters`);
+  const schema = { type: 'object', additionalProperties: { type: 'string' }, maxProperties: options.maxEntries };
+  return field(options, schema, IsMap('must be an object of strings', options, faultOf));
 }
 
 /** An object of strings, numbers and booleans whose keys the caller chooses. */
 export function ScalarMapField(options: FieldOptions & MapBounds = {}): PropertyDecorator {
   const { maxValueLength: max = MAX_MAP_VALUE } = options;
-  const complaint = (value: unknown) =>
+  const faultOf = (value: unknown) =>
     typeof value === 'boolean' || Number.isFinite(value) || isText(value, { max })
       ? undefined
       : `must be a string of at most ${max} characters, a number or a boolean`;
   const values = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] };
-  return field(options, mapSchema(values, options), IsMap('must be an object of strings, numbers and booleans', options, complaint));
+  const schema = { type: 'object', additionalProperties: values, maxProperties: options.maxEntries };
+  return field(options, schema, IsMap('must be an object of strings, numbers and booleans', options, faultOf));
 }
 
 /** An object of any JSON, handed on as it is. */
@@ -210,8 +168,7 @@ export function JsonField(options: FieldOptions & { readonly array?: boolean } =
 /** ISO 8601 with an offset, kept as it was written. */
 export function TimestampField(options: FieldOptions = {}): PropertyDecorator {
   const wanted = says('must be an ISO 8601 date and time with an offset, such as 2025-01-31T09:30:00Z');
-  const schema = { type: 'string', format: 'date-time' } as const;
-  return field(options, schema, Matches(TIMESTAMP, wanted), IsISO8601({ strict: true }, wanted));
+  return field(options, { type: 'string', format: 'date-time' }, Matches(TIMESTAMP, wanted), IsISO8601({ strict: true }, wanted));
 }
 
 export function UrlField(
@@ -219,12 +176,57 @@ export function UrlField(
 ): PropertyDecorator {
   const { protocols = ['https', 'http'], max = 2_048 } = options;
   const wanted = says(`must be an absolute ${protocols.join(' or ')} URL of at most ${max} characters`);
-  return field(options, { type: 'string', format: 'uri', maxLength: max }, IsUrlOf(protocols, max, wanted));
+  const isUrl = (value: unknown): boolean => {
+    const url = typeof value === 'string' && value.length <= max ? URL.parse(value) : null;
+    return url !== null && protocols.includes(url.protocol.slice(0, -1));
+  };
+  return field(options, { type: 'string', format: 'uri', maxLength: max }, rule('isUrl', isUrl, wanted));
 }
 
 /** The field is accepted whatever it holds, and forgotten. */
 export function IgnoredField(): PropertyDecorator {
   return applyDecorators(Allow(), Transform(() => undefined));
+}
+
+/*
+ * Fields of a query: everything there is text, so each says itself what it makes of it. A default is the
+ * class's initializer: `@QueryIntegerField({ optional: true }) limit = 50`. A parameter given twice is refused.
+ */
+
+export function QueryStringField(options: FieldOptions & TextBounds = {}): PropertyDecorator {
+  return queried(StringField(options), (text) => text);
+}
+
+export function QueryIntegerField(options: FieldOptions & Bounds = {}): PropertyDecorator {
+  return queried(IntegerField(options), (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text));
+}
+
+export function QueryBooleanField(options: FieldOptions = {}): PropertyDecorator {
+  const isBoolean = field(options, { type: 'boolean' }, IsBoolean(says('must be true or false')));
+  return queried(isBoolean, (text) => (text === 'true' || text === 'false' ? text === 'true' : text));
+}
+
+export function QueryUuidField(options: FieldOptions = {}): PropertyDecorator {
+  return queried(UuidField(options), (text) => text);
+}
+
+/** Ids separated by commas. */
+export function QueryUuidListField(options: FieldOptions & { readonly max?: number } = {}): PropertyDecorator {
+  const rules = listRules({ ...options, min: 1 }, 'a comma-separated list');
+  const each = IsUUID('all', eachSays('must be a UUID', isUuid));
+  const isList = field({ description: 'UUIDs separated by commas.', ...options }, { type: 'string' }, ...rules, each);
+  return queried(isList, (text) => (text === '' ? [] : text.toLowerCase().split(',')));
+}
+
+/** Stands for a parameter that was given more than once. */
+const REPEATED = Symbol('repeated');
+
+function queried(declared: PropertyDecorator, read: (text: string) => unknown): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }) => (typeof value === 'string' ? read(value) : REPEATED)),
+    rule('isGivenOnce', (value) => value !== REPEATED, { message: 'must be given once' }),
+    declared,
+  );
 }
 
 const MAX_MAP_VALUE = 10_000;
@@ -236,8 +238,8 @@ function LowerCase(): PropertyDecorator {
 }
 
 function listField(options: FieldOptions & ListBounds, items: object, ...each: PropertyDecorator[]): PropertyDecorator {
-  const schema = { type: 'array', items, ...itemBounds(options) } as ApiPropertyOptions;
-  return field(options, schema, ...listRules(options), ...each, ...(options.unique ? [IsSet()] : []));
+  const rules = [...listRules(options), ...each, ...(options.unique ? [IsSet()] : [])];
+  return field(options, { type: 'array', items, ...itemBounds(options) }, ...rules);
 }
 
 /** Unlike class-validator's `ArrayUnique`, which compares each element with each. */
@@ -247,24 +249,22 @@ function IsSet(): PropertyDecorator {
 }
 
 /** Of a list itself; they come before the rules of its elements, so that nobody looks at too many. */
-export function listRules({ min, max }: ListBounds, kind = 'an array'): PropertyDecorator[] {
-  const wanted = says(`must be ${kind}${range('item', { min, max })}`);
-  const bounds = [...(min === undefined ? [] : [ArrayMinSize(min, wanted)]), ...(max === undefined ? [] : [ArrayMaxSize(max, wanted)])];
-  return [IsArray(wanted), ...bounds];
+function listRules(bounds: ListBounds, kind = 'an array'): PropertyDecorator[] {
+  const { min = 0, max = Infinity } = bounds;
+  const wanted = says(`must be ${kind}${range(bounds, 'item')}`);
+  return [IsArray(wanted), ArrayMinSize(min, wanted), ArrayMaxSize(max, wanted)];
 }
 
 function textRules(bounds: TextBounds, says: Says): PropertyDecorator[] {
-  const { min, max, pattern } = bounds;
-  const wanted = `must be a string${range('character', bounds)}`;
+  const { pattern } = bounds;
+  const wanted = `must be a string${range(bounds, 'character')}`;
+  const fits = (item: unknown): boolean => isText(item, bounds);
+  const isBounded = bounds.min !== undefined || bounds.max !== undefined;
   return [
     IsString(says(wanted, isString)),
-    ...(min === undefined && max === undefined ? [] : [HasCodePoints(bounds, says(wanted, (item) => isText(item, bounds)))]),
+    ...(isBounded ? [rule('hasCodePoints', fits, says(wanted, fits))] : []),
     ...(pattern ? [Matches(pattern, says(`must match ${String(pattern)}`, (item) => pattern.test(item as string)))] : []),
   ];
-}
-
-function objectRules(says: Says): PropertyDecorator[] {
-  return [IsObject(says('must be an object', isJsonObject))];
 }
 
 function unionRules(discriminator: string, variants: Variants, says: Says): PropertyDecorator[] {
@@ -274,9 +274,11 @@ function unionRules(discriminator: string, variants: Variants, says: Says): Prop
   return [
     Type(() => Object, { keepDiscriminatorProperty: true, discriminator: { property: discriminator, subTypes } }),
     // The document refers to the variants by name, and finds them here.
-    (target) => ApiExtraModels(...subTypes.map(({ value }) => value))(target.constructor),
-    ...objectRules(says),
-    HasOneOf(discriminator, names, says(`/${discriminator} ${oneOf(names)}`, isKnown)),
+    (target) => {
+      ApiExtraModels(...subTypes.map(({ value }) => value))(target.constructor);
+    },
+    IsObject(says('must be an object', isJsonObject)),
+    rule('isVariant', isKnown, says(`/${discriminator} ${oneOf(names)}`, isKnown)),
     ValidateNested(),
   ];
 }
@@ -291,12 +293,7 @@ function oneOf(values: readonly string[]): string {
   return values.length === 1 ? `must be '${values[0] ?? ''}'` : `must be one of ${values.join(', ')}`;
 }
 
-function numberRange({ min = -Infinity, max = Infinity }: NumberBounds): string {
-  if (max === Infinity) return min === -Infinity ? '' : ` of at least ${min}`;
-  return min === -Infinity ? ` of at most ${max}` : ` from ${min} to ${max}`;
-}
-
-function unionSchema(discriminator: string, variants: Variants): ApiPropertyOptions {
+function unionSchema(discriminator: string, variants: Variants): object {
   const mapping = Object.fromEntries(Object.entries(variants).map(([name, variant]) => [name, getSchemaPath(variant())]));
   return {
     oneOf: [...new Set(Object.values(mapping))].map((path) => ({ $ref: path })),
@@ -304,27 +301,10 @@ function unionSchema(discriminator: string, variants: Variants): ApiPropertyOpti
   };
 }
 
-function textSchema({ min, max, pattern }: TextBounds): { type: 'string' } & ApiPropertyOptions {
-  return {
-    type: 'string',
-    ...(min !== undefined && { minLength: min }),
-    ...(max !== undefined && { maxLength: max }),
-    ...(pattern !== undefined && { pattern: pattern.source }),
-  };
+function textSchema({ min, max, pattern }: TextBounds): object {
+  return { type: 'string', minLength: min, maxLength: max, pattern: pattern?.source };
 }
 
-function numberSchema({ min, max }: NumberBounds, type: 'number' | 'integer'): ApiPropertyOptions {
-  return { type, ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
-}
-
-function itemBounds({ min, max, unique }: ListBounds): ApiPropertyOptions {
-  return {
-    ...(min !== undefined && { minItems: min }),
-    ...(max !== undefined && { maxItems: max }),
-    ...(unique && { uniqueItems: true }),
-  };
-}
-
-function mapSchema(values: object, { maxEntries }: MapBounds): ApiPropertyOptions {
-  return { type: 'object', additionalProperties: values, ...(maxEntries !== undefined && { maxProperties: maxEntries }) };
+function itemBounds({ min, max, unique }: ListBounds): object {
+  return { minItems: min, maxItems: max, uniqueItems: unique };
 }

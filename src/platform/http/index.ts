@@ -12,7 +12,6 @@ export { checkListenAddress, listenFailure } from './listen-address.js';
 export { FileField, MultipartBody, UploadedFile } from './multipart.js';
 export { UuidParam } from './params.js';
 export { AddRouteConfig, isPublicRequest, isPublicRoute, PublicRoute } from './public-route.js';
-export * from './query-fields.js';
 export { EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
 export { RequestValidation, validated } from './validation.js';
 export { type DtoClass, IgnoreUnknownFields } from './plain-to-instance.js';

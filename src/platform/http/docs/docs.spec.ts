@@ -7,10 +7,9 @@ import { Clock, SystemClock } from '../../clock/index.js';
 import { readSettings, Settings } from '../../config/index.js';
 import { createLogger, TelemetryModule } from '../../telemetry/index.js';
 import { createHttpApp } from '../create-http-app.js';
-import { JsonObjectField, LiteralField, StringField, UnionField } from '../fields.js';
+import { JsonObjectField, LiteralField, QueryIntegerField, StringField, UnionField } from '../fields.js';
 import { HttpModule } from '../http.module.js';
 import { UuidParam } from '../params.js';
-import { QueryIntegerField } from '../query-fields.js';
 import { ApiCauses, ApiErrors } from './api-errors.js';
 
 class Circle {
