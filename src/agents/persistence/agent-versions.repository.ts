@@ -68,13 +68,13 @@ export class AgentVersionsRepository {
         .limit(page.most)
         .as('page'))
       .select(['version', 'created_at', 'changed_by', 'changes'])
-      .where(({ or, eb, ref }) => or([eb('bytes', '<=', page.mostBytes), eb('bytes', '=', ref('changes_bytes'))]))
+      .where((is) => is.or([is('bytes', '<=', page.mostBytes), is('bytes', '=', is.ref('changes_bytes'))]))
       .orderBy('version', 'desc')
       .execute());
     const texts = await this.textsIn(this.database, { id: agentId, organizationId }, rows);
     return rows.map((row) => ({
       version: row.version,
-      createdAt: row.created_at,
+      createdAt: new Date(row.created_at),
       changedBy: row.changed_by,
       changes: putBack(row.changes, texts) as FieldChange[],
     }));
@@ -127,5 +127,5 @@ export class AgentVersionsRepository {
 
 /** For reads that no entity fits. */
 function tables(em: EntityManager): Kysely<Tables> {
-  return em.getKysely<Tables>({ convertValues: true });
+  return em.getKysely<Tables>();
 }

@@ -7,6 +7,9 @@ import { StoredFile } from './files.schema.js';
 
 type FileRow = InferEntity<typeof StoredFile>;
 
+/** What leads to the content of a file (`storageKey`). */
+type ContentPlace = Pick<StoredUpload, 'id' | 'organizationId'>;
+
 /**
  * Each write is one statement that names the state it begins from: the content of a file is elsewhere, and no
  * transaction spans the two.
@@ -54,12 +57,12 @@ export class FileRepository {
   }
 
   /** Takes one away from everybody, unless it was used since; then its content can go. */
-  claim(id: string, unusedSince: Date, unfinishedSince: Date): Promise<StoredUpload | null> {
+  claim(id: string, unusedSince: Date, unfinishedSince: Date): Promise<ContentPlace | null> {
     return this.takeAway({ id, ...mayGo(unusedSince, unfinishedSince) });
   }
 
   /** Takes a file away from everybody, used or not; then its content can go. */
-  softDelete(organizationId: string, id: string): Promise<StoredUpload | null> {
+  softDelete(organizationId: string, id: string): Promise<ContentPlace | null> {
     return this.takeAway({ id, organizationId });
   }
 
@@ -72,11 +75,16 @@ export class FileRepository {
     return (await this.database.write((em) => em.nativeUpdate(StoredFile, where, data))) > 0;
   }
 
-  private async takeAway(where: QBFilterQuery<FileRow>): Promise<StoredUpload | null> {
-    const [row] = await this.database.write((em) =>
-      em.createQueryBuilder(StoredFile).update({ status: 'removing' }).where(where).returning('*').execute(),
+  private async takeAway(where: QBFilterQuery<FileRow>): Promise<ContentPlace | null> {
+    const rows = await this.database.write((em) =>
+      em
+        .createQueryBuilder(StoredFile)
+        .update({ status: 'removing' })
+        .where(where)
+        .returning(['id', 'organizationId'])
+        .execute<ContentPlace[]>('all'),
     );
-    return uploadOf(row);
+    return rows[0] ?? null;
   }
 }
 

@@ -3,8 +3,8 @@ import { PromptSource, type RunContext } from '../../conversations/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
-import type { Section } from '../domain/section.js';
-import { SectionRepository } from '../persistence/section.repository.js';
+import type { SectionText } from '../domain/section.js';
+import { selectPrompt } from '../persistence/prompt.sql.js';
 import { PROMPT_CACHE_ENTRIES, MAX_PROMPT_CACHE, PROMPT_CACHE_MS } from './limits.js';
 
 /** Puts an agent's sections, each under its name and in their order, after its system prompt. */
@@ -14,7 +14,6 @@ export class SectionsPromptSource extends PromptSource {
 
   constructor(
     private readonly database: Database,
-    private readonly sections: SectionRepository,
     clock: Clock,
   ) {
     super();
@@ -25,7 +24,7 @@ export class SectionsPromptSource extends PromptSource {
     if (agent.type === 'classic') return [];
     const key = `${organizationId}/${agent.id}/${agent.version}`;
     const read = async (): Promise<string[]> => {
-      const sections = await this.sections.list(this.database, { organizationId, agentId: agent.id });
+      const sections = await selectPrompt(this.database, { organizationId, agentId: agent.id });
       return sections.map(promptPart);
     };
     const parts = (await this.cache.get(key, read)) ?? [];
@@ -34,7 +33,7 @@ export class SectionsPromptSource extends PromptSource {
   }
 }
 
-function promptPart({ name, content }: Section): string {
+function promptPart({ name, content }: SectionText): string {
   return `## ${name}\n\n${content}`;
 }
 

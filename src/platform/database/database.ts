@@ -24,7 +24,7 @@ export interface Transaction extends SqlExecutor, EntityReader {
 }
 
 const MAX_DEADLOCK_RETRIES = 3;
-/** The same for statements that follow one another, before the next: however short each is, they would be one turn. */
+/** Once statements that follow one another kept this thread for longer, others have their turn: short as each may be. */
 const LONG_TASK_MS = 25;
 
 /**

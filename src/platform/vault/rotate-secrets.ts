@@ -160,6 +160,8 @@ export class RotateSecrets {
 
 function placedAfter({ organizationId, recordId, field }: SecretRow) {
   return {
+    // Said apart, so that the index leads to the place.
+    organizationId: { $gte: organizationId },
     $or: [
       { organizationId: { $gt: organizationId } },
       { organizationId, recordId: { $gt: recordId } },
