@@ -1,3 +1,5 @@
+import { JsonType } from '@mikro-orm/core';
+
 /**
  * Text as PostgreSQL takes it. Models and tools may send NUL characters and broken surrogate pairs,
  * which `text` and `jsonb` refuse; losing those is better than losing the message.
@@ -14,11 +16,19 @@ export function storableJson(value: unknown): string {
   });
 }
 
+/** A `jsonb` column of an entity, written by `storableJson`. */
+export class StorableJson extends JsonType {
+  override convertToDatabaseValue(value: unknown): string | null {
+    return value == null ? null : storableJson(value);
+  }
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isStorable(text: string): boolean {
+/** Whether PostgreSQL's `text` and `jsonb` take it: neither U+0000 nor half a surrogate pair. */
+export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }
 

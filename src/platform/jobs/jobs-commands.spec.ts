@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
+import { operatorKernel } from '../../../test/support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
-import { EventBus } from '../events/index.js';
 import { newId } from '../ids/index.js';
 import { runCommand } from '../operator/index.js';
 import { jobCommands, jobsSchema } from './index.js';
@@ -22,7 +22,7 @@ beforeEach(() => open.database.query('delete from outbox'));
 afterAll(() => open.close());
 
 const run = async (line: string): Promise<{ readonly jobs: readonly Job[] }> => {
-  const commands = jobCommands({ open, clock, events: new EventBus() });
+  const commands = jobCommands(operatorKernel(open, clock));
   return (await runCommand(commands, line.split(' '))) as { jobs: Job[] };
 };
 const idsOf = async (line: string): Promise<string[]> => (await run(line)).jobs.map(({ id }) => id);

@@ -3,9 +3,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ThrottlerStorage } from '@nestjs/throttler';
 import {
   Access,
-  accessCommands,
   AccessModule,
-  accessSchema,
+  accessContext,
   AuthenticateRequest,
   bodyResource,
   Caller,
@@ -26,6 +25,7 @@ import { newId } from '../../../src/platform/ids/index.js';
 import { LimitsModule } from '../../../src/platform/limits/index.js';
 import { runCommand } from '../../../src/platform/operator/index.js';
 import { createLogger, TelemetryModule } from '../../../src/platform/telemetry/index.js';
+import { operatorKernel } from '../../support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 /** Agents and threads that the test declares, in place of the contexts that own them. */
@@ -145,7 +145,7 @@ export class ProbeApp {
 
   /** @param options.authenticate false leaves the hook out that authenticates */
   static async start({ controllers = [], authenticate = true }: ProbeOptions = {}): Promise<ProbeApp> {
-    const open = await openTestDatabase([accessSchema]);
+    const open = await openTestDatabase([accessContext.schema]);
     const agents = new DeclaredResources('agent');
     const threads = new DeclaredResources('thread');
     const logger = createLogger(settings);
@@ -171,7 +171,7 @@ export class ProbeApp {
 
   /** One operator command. */
   async cli(line: string): Promise<Record<string, string>> {
-    const commands = accessCommands({ open: this.open, clock, events: this.app.get(EventBus) });
+    const commands = accessContext.commands(operatorKernel(this.open, clock, this.app.get(EventBus)));
     return (await runCommand(commands, line.split(' '))) as Record<string, string>;
   }
 
