@@ -42,11 +42,10 @@ export class JobSchedules extends WorkerHost {
     for (const { definition } of this.registry.all()) {
       const { name, schedule } = definition;
       if (!schedule) continue;
-      const wanted = 'cron' in schedule ? { pattern: schedule.cron, tz: 'UTC' } : { every: schedule.everyMinutes * 60_000 };
+      const every = schedule.everyMinutes * 60_000;
       const present = await this.queue.getJobScheduler(name);
       // Putting the same one in place again would put off its next run.
-      if (present && present.every === wanted.every && present.pattern === wanted.pattern) continue;
-      await this.queue.upsertJobScheduler(name, wanted, { name, opts: TICK_OPTIONS });
+      if (present?.every !== every) await this.queue.upsertJobScheduler(name, { every }, { name, opts: TICK_OPTIONS });
     }
   }
 

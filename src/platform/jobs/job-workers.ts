@@ -99,10 +99,10 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
 
   private async close(worker: Worker): Promise<void> {
     // Without Redis a worker would wait for it in order to take its leave.
-    const force = this.runner.isActive || !this.connection.isReachable();
+    if (!this.connection.isReachable()) return worker.close(true);
     // A forced close leaves the wait for a next job to its timer, which would keep the process alive.
-    if (force) await worker.getBackend().disconnectBlocking(false);
-    await worker.close(force);
+    if (this.runner.isActive) await worker.getBackend().disconnectBlocking(false);
+    await worker.close(this.runner.isActive);
   }
 
   private startUpkeep(): void {

@@ -9,11 +9,10 @@ export interface RetryPolicy {
 }
 
 /** When a job starts by itself: one run at a time in the whole installation, however many replicas there are. */
-export type Schedule<Payload> = { readonly payload: Payload } & (
-  | { readonly everyMinutes: number }
-  /** Five fields, in UTC. */
-  | { readonly cron: string }
-);
+export interface Schedule<Payload> {
+  readonly everyMinutes: number;
+  readonly payload: Payload;
+}
 
 export interface JobOptions<Payload> {
   /** `<context>.<verb or noun>`, unique in the service: the name of its queue, and rows in the database carry it. */

@@ -5,7 +5,8 @@ import { jobsSchema } from './index.js';
 
 it('keeps the jobs of a database from before, those in the queue too', async () => {
   const [first, ...later] = jobsSchema.migrations;
-  const { database, close } = await openTestDatabase([{ entities: [], migrations: [first!] }]);
+  const open = await openTestDatabase([{ entities: [], migrations: [first!] }]);
+  const { database } = open;
   for (const state of ['pending', 'handed_over', 'dead']) {
     await database.query(
       `insert into outbox (id, name, payload, state, created_at, available_at) values ($1, 'test.job', '{}', $2, now(), now())`,
@@ -17,5 +18,5 @@ it('keeps the jobs of a database from before, those in the queue too', async () 
     { state: 'pending' }, { state: 'dispatched' }, { state: 'dead' },
   ]);
   await expect(database.query(`update outbox set state = 'handed_over'`)).rejects.toThrow();
-  await close();
+  await open.close();
 });

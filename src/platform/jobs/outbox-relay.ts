@@ -11,7 +11,7 @@ import { CLOSE_GRACE_MS, RELAY_POLL_MS } from './limits.js';
 @Injectable()
 export class OutboxRelay {
   private stopPolling: (() => void) | undefined;
-  private pass: Promise<void> | undefined;
+  private pass: Promise<unknown> | undefined;
   private again = false;
 
   constructor(
@@ -42,11 +42,8 @@ export class OutboxRelay {
       return;
     }
     this.pass = this.relayDue()
-      .then(
-        () => undefined,
-        // The next poll tries again; until then the rows wait where they are safe.
-        (error: unknown) => { this.logger.warn({ err: error }, 'Jobs wait in the outbox'); },
-      )
+      // The next poll tries again; until then the rows wait where they are safe.
+      .catch((error: unknown) => { this.logger.warn({ err: error }, 'Jobs wait in the outbox'); })
       .finally(() => {
         this.pass = undefined;
         if (!this.again) return;

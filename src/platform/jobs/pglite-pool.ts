@@ -36,9 +36,9 @@ const SQL_COMMENT = /--.*$/gm;
 class PgliteClient extends EventEmitter implements PgPoolClient {
   private readonly unlisten: (() => Promise<void>)[] = [];
 
-  constructor(private readonly pglite: PGlite) {
+  constructor(protected readonly pglite: PGlite) {
     super();
-    // One listener per worker's wait; their number is the number of queues, and no leak.
+    // Every queue and worker adds a listener; their number is no leak.
     this.setMaxListeners(0);
   }
 
@@ -61,19 +61,9 @@ class PgliteClient extends EventEmitter implements PgPoolClient {
  * transaction and waits, in PGlite, for an open transaction of anyone else to end; none is ever opened here, so the
  * queue never makes others wait for more than a statement.
  */
-export class PglitePool extends EventEmitter implements PgPool {
+export class PglitePool extends PgliteClient implements PgPool {
   /** Tells the queue that a notification cannot be lost unnoticed, so that it need not ask again and again. */
   readonly options = { keepAlive: true };
-
-  constructor(private readonly pglite: PGlite) {
-    super();
-    // Every queue and worker adds one, for errors that a real pool would have.
-    this.setMaxListeners(0);
-  }
-
-  query<Row>(text: string, parameters?: readonly unknown[]): Promise<QueryResult<Row>> {
-    return run<Row>(this.pglite, text, parameters);
-  }
 
   connect(): Promise<PgPoolClient> {
     return Promise.resolve(new PgliteClient(this.pglite));

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { DEFAULT_SCHEMA } from 'bullmq';
-import { schemas } from '../../app.module.js';
-import { migrate, openPglite } from '../database/index.js';
-import { migratePglite } from './pglite-pool.js';
+import { schemas } from '../../../src/app.module.js';
+import { migrate, openPglite } from '../../../src/platform/database/index.js';
+import { migratePglite } from '../../../src/platform/jobs/pglite-pool.js';
 
 it('finds no name of the service that hides one of the queue, on the connection that they share', async () => {
   const open = await openPglite({}, schemas);
