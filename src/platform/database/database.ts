@@ -50,23 +50,18 @@ export class Database implements SqlExecutor {
   async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     this.statements += 1;
     if (this.taskIsLong()) await nextTask();
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.run<Row>(this.client(), sql, parameters);
-      } catch (error) {
-        if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
-      }
-    }
+    return this.retrying(() => this.run<Row>(this.client(), sql, parameters));
   }
 
-  /** Runs `work` in a unit of work of its own, without a transaction; what changes entities belongs in one. */
+  /** Runs `work` in a unit of work of its own, without a transaction; a deadlock is tried again. */
   async read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result> {
     if (this.taskIsLong()) await nextTask();
-    try {
-      return await work(this.em());
-    } catch (error) {
-      throw databaseFailure(error);
-    }
+    return this.retrying(() => work(this.em()));
+  }
+
+  /** As `read`, for a write that is one statement (`insert`, `nativeUpdate`) and so a transaction of its own. */
+  write<Result>(statement: (em: EntityManager) => Promise<Result>): Promise<Result> {
+    return this.read(statement);
   }
 
   /**
@@ -74,9 +69,13 @@ export class Database implements SqlExecutor {
    * not have effects outside the database.
    */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    return this.retrying(() => this.attempt(work));
+  }
+
+  private async retrying<Result>(attemptOnce: () => Promise<Result>): Promise<Result> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.attempt(work);
+        return await attemptOnce();
       } catch (error) {
         if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
       }

@@ -8,5 +8,5 @@ export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
 export { type ParametersOf, type ParameterTypes, statement, type Statement } from './statement.js';
 export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
-export { storableJson, storableText } from './storable.js';
+export { StorableJson, storableJson, storableText } from './storable.js';
 export { migration, type ContextSchema, type NamedMigration } from './schema.js';
