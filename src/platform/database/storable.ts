@@ -19,7 +19,7 @@ export function storableJson(value: unknown): string {
 /** A `jsonb` column of an entity, written by `storableJson`. */
 export class StorableJson extends JsonType {
   override convertToDatabaseValue(value: unknown): string | null {
-    return value == null ? null : storableJson(value);
+    return value === null || value === undefined ? null : storableJson(value);
   }
 }
 

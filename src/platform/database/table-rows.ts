@@ -31,7 +31,8 @@ export interface TableRows {
 export function rowsByTable(orm: Pick<MikroORM, 'getMetadata'>, rows: readonly TableRow[]): TableRows[] {
   const entities = new Set(rows.map(({ entity }) => entity));
   return [...entities].map((entity) => {
-    const metadata = orm.getMetadata().find(entity);
+    // Asked for the entity itself, the ORM answers what the entity says of itself where it knows none.
+    const metadata = orm.getMetadata().getAll().get(entity.meta.class);
     if (!metadata) throw new Error(`No context has registered the entity ${entity.meta.className}`);
     const own = rows.filter((row) => row.entity === entity);
     const layout = layoutOf(metadata);
