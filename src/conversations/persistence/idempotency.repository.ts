@@ -18,11 +18,10 @@ const REMEMBERED_MS = IDEMPOTENCY_HOURS * 3_600_000;
 export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
-  find(organizationId: string, { operation, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
-    return this.database.read((em) => em.findOne(idempotencyKeys, { organizationId, operation, key }));
-  }
-
-  /** The same, unless it is so old that a repeat would be a new request. */
+  /**
+   * What the first request has made, unless it is so old that a repeat would be a new request.
+   * @param now the time of the repeat
+   */
   findCurrent(organizationId: string, { operation, key }: IdempotentRequest, now: Date): Promise<IdempotencyRecord | null> {
     const createdAt = { $gte: oldest(now) };
     return this.database.read((em) => em.findOne(idempotencyKeys, { organizationId, operation, key, createdAt }));

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock/index.js';
 
 export interface TtlCacheOptions {
@@ -8,39 +9,38 @@ export interface TtlCacheOptions {
   readonly maxEntries: number;
 }
 
-interface Entry<Value> {
-  readonly value: Promise<Value | undefined>;
-  readonly expiresAt: number;
-}
-
 /**
  * Answers of seconds, kept in this process. Callers who ask for one key at once share one load.
  * Absence (`undefined`) and failures are not kept: neither invented keys nor an outage push out
  * what is hot.
  */
 export class TtlCache<Value> {
-  private readonly entries = new Map<string, Entry<Value>>();
+  private readonly entries: LRUCache<string, Promise<Value | undefined>>;
 
-  constructor(private readonly options: TtlCacheOptions) {}
+  constructor({ clock, ttlMs, maxEntries }: TtlCacheOptions) {
+    this.entries = new LRUCache({
+      max: maxEntries,
+      // The last whole millisecond in which an entry is served.
+      ttl: ttlMs - 1,
+      ttlResolution: 0,
+      // The library takes a beginning at 0 for none.
+      perf: { now: () => clock.monotonic() + 1 },
+    });
+  }
 
   get(key: string, load: () => Promise<Value | undefined>): Promise<Value | undefined> {
-    const now = this.options.clock.monotonic();
     const known = this.entries.get(key);
-    if (known && known.expiresAt > now) {
-      this.put(key, known);
-      return known.value;
-    }
-    const entry: Entry<Value> = { value: load(), expiresAt: now + this.options.ttlMs };
-    this.put(key, entry);
-    void entry.value.then(
-      (value) => {
-        if (value === undefined) this.forget(key, entry);
-      },
-      () => {
-        this.forget(key, entry);
-      },
-    );
-    return entry.value;
+    if (known) return known;
+    const loading = load();
+    this.entries.set(key, loading);
+    // The key may hold a later load by then, which stays.
+    const forget = (): void => {
+      if (this.entries.peek(key) === loading) this.entries.delete(key);
+    };
+    loading.then((value) => {
+      if (value === undefined) forget();
+    }, forget);
+    return loading;
   }
 
   /** From here on nobody is given an answer whose load began before this call. */
@@ -50,19 +50,5 @@ export class TtlCache<Value> {
 
   clear(): void {
     this.entries.clear();
-  }
-
-  /** A Map keeps the order of insertion, so the entry put last is the one used last. */
-  private put(key: string, entry: Entry<Value>): void {
-    this.entries.delete(key);
-    this.entries.set(key, entry);
-    if (this.entries.size <= this.options.maxEntries) return;
-    const oldest = this.entries.keys().next();
-    if (!oldest.done) this.entries.delete(oldest.value);
-  }
-
-  /** The key may hold a later load by now, which stays. */
-  private forget(key: string, entry: Entry<Value>): void {
-    if (this.entries.get(key) === entry) this.entries.delete(key);
   }
 }

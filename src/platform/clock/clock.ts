@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Time as the code sees it. Tests inject a clock of their own, so nothing waits for the wall's. */
 export abstract class Clock {
   /** The wall clock's time, which can be set forth and back: for timestamps and what is compared with stored ones. */
@@ -35,19 +37,14 @@ export class SystemClock extends Clock {
     return Math.floor(performance.now());
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason as Error);
-      const abort = (): void => {
-        clearTimeout(timer);
-        reject(signal?.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      }, ms);
-      signal?.addEventListener('abort', abort, { once: true });
-    });
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    try {
+      await sleep(ms, undefined, signal && { signal });
+    } catch (error) {
+      // Told as an error of the timer's own.
+      signal?.throwIfAborted();
+      throw error;
+    }
   }
 
   after(ms: number, task: () => void): () => void {

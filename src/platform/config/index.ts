@@ -1,2 +1,9 @@
-export { type FilesBucket, InvalidSetting, readSettings, Settings, type ManagedProvider, type ProcessRole } from './settings.js';
-export { loadSettings } from './load-settings.js';
+export {
+  type FilesBucket,
+  InvalidSetting,
+  loadSettings,
+  type ManagedProvider,
+  type ProcessRole,
+  readSettings,
+  Settings,
+} from './settings.js';

@@ -41,7 +41,7 @@ const exemptions = z
     message: 'must be a comma-separated list of host:port, such as tools.internal:8080,[fd00::1]:443',
   });
 
-/** Every setting of the service, with its default. Empty variables count as unset. */
+/** Every setting of the service except those of the providers, with its default. Empty variables count as unset. */
 const environmentSchema = z.object({
   PORT: z.coerce.number({ message: 'must be a port number' }).int().min(0).max(65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
@@ -56,12 +56,6 @@ const environmentSchema = z.object({
     .default('agents'),
   SECRETS_KEY: masterKey.optional(),
   SECRETS_KEY_FALLBACK: masterKey.optional(),
-  ANTHROPIC_API_KEY: z.string().optional(),
-  ANTHROPIC_BASE_URL: httpUrl.optional(),
-  OPENAI_API_KEY: z.string().optional(),
-  OPENAI_BASE_URL: httpUrl.optional(),
-  GEMINI_API_KEY: z.string().optional(),
-  GEMINI_BASE_URL: httpUrl.optional(),
   GATEWAY_BASE_URL: httpUrl.default('https://gateway.ai.cloudflare.com/v1'),
   GATEWAY_TOKEN_HEADER: headerName.default('cf-aig-authorization'),
   EGRESS_ALLOW: exemptions.optional(),
@@ -77,6 +71,10 @@ const environmentSchema = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
 
+/** The variables that may be a provider's; which of them are, the providers say. */
+const PROVIDER_VARIABLE = /^[A-Z0-9_]+_(API_KEY|BASE_URL)$/;
+
+/** The operator's access to a model provider. */
 export interface ManagedProvider {
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
@@ -92,89 +90,68 @@ export interface FilesBucket {
   readonly secretAccessKey: string;
 }
 
-/** The validated settings; the only form in which the environment reaches the code. */
-export class Settings {
+type Environment = z.output<typeof environmentSchema>;
+
+class WithEnvironment {
   constructor(
     readonly role: ProcessRole,
     /** Replaces every model with the sandbox model: no key, no network. */
     readonly demo: boolean,
-    private readonly env: z.output<typeof environmentSchema>,
+    protected readonly env: Environment,
+    private readonly providerVariables: Readonly<Record<string, string | undefined>>,
   ) {}
 
-  get port(): number {
-    return this.env.PORT;
+  /**
+   * The provider whose variables are `<name>_API_KEY` and `<name>_BASE_URL`, name in capitals.
+   * @throws InvalidSetting
+   */
+  managedProvider(name: string): ManagedProvider {
+    const variable = `${name}_BASE_URL`;
+    const baseUrl = httpUrl.optional().safeParse(this.providerVariables[variable]);
+    if (!baseUrl.success) throw invalid(variable, baseUrl.error);
+    return { apiKey: this.providerVariables[`${name}_API_KEY`], baseUrl: baseUrl.data };
   }
-  get host(): string {
-    return this.env.HOST;
-  }
+}
+
+/** The validated settings; the only form in which the environment reaches the code. */
+export class Settings extends WithEnvironment {
+  readonly port = this.env.PORT;
+  readonly host = this.env.HOST;
   /** Where customers reach the service, without a trailing slash; unset means "where it listens". */
-  get publicUrl(): string | undefined {
-    return this.env.PUBLIC_URL;
-  }
-  get dataDir(): string {
-    return this.env.DATA_DIR;
-  }
-  get databaseUrl(): string | undefined {
-    return this.env.DATABASE_URL;
-  }
+  readonly publicUrl = this.env.PUBLIC_URL;
+  readonly dataDir = this.env.DATA_DIR;
+  readonly databaseUrl = this.env.DATABASE_URL;
   /** Most connections this process opens to the database. */
-  get databasePool(): number {
-    return this.env.DATABASE_POOL;
-  }
-  get redisUrl(): string | undefined {
-    return this.env.REDIS_URL;
-  }
+  readonly databasePool = this.env.DATABASE_POOL;
+  readonly redisUrl = this.env.REDIS_URL;
   /** Begins every key in Redis, so that several services can share one. */
-  get redisPrefix(): string {
-    return this.env.REDIS_PREFIX;
-  }
+  readonly redisPrefix = this.env.REDIS_PREFIX;
   /** No `DATABASE_URL`: PostgreSQL runs inside this process, in `DATA_DIR`. */
-  get embedded(): boolean {
-    return this.env.DATABASE_URL === undefined;
-  }
-  get secretsKey(): string | undefined {
-    return this.env.SECRETS_KEY;
-  }
+  readonly embedded = this.env.DATABASE_URL === undefined;
+  readonly secretsKey = this.env.SECRETS_KEY;
   /** A second master key, that is only read: the next one or the one before, while keys change. */
-  get secretsKeyFallback(): string | undefined {
-    return this.env.SECRETS_KEY_FALLBACK;
-  }
-  get anthropic(): ManagedProvider {
-    return { apiKey: this.env.ANTHROPIC_API_KEY, baseUrl: this.env.ANTHROPIC_BASE_URL };
-  }
-  get openai(): ManagedProvider {
-    return { apiKey: this.env.OPENAI_API_KEY, baseUrl: this.env.OPENAI_BASE_URL };
-  }
-  get gemini(): ManagedProvider {
-    return { apiKey: this.env.GEMINI_API_KEY, baseUrl: this.env.GEMINI_BASE_URL };
-  }
+  readonly secretsKeyFallback = this.env.SECRETS_KEY_FALLBACK;
   /** The routing gateways of customers: what their addresses begin with, and the header that takes their tokens. */
-  get gateway(): { readonly baseUrl: string; readonly tokenHeader: string } {
-    return { baseUrl: this.env.GATEWAY_BASE_URL, tokenHeader: this.env.GATEWAY_TOKEN_HEADER };
-  }
+  readonly gateway = { baseUrl: this.env.GATEWAY_BASE_URL, tokenHeader: this.env.GATEWAY_TOKEN_HEADER };
   /** The operator's own services, as `host:port`, that customers' URLs may name although they are not public. */
-  get egressAllow(): ReadonlySet<string> {
-    return new Set(this.env.EGRESS_ALLOW);
-  }
+  readonly egressAllow: ReadonlySet<string> = new Set(this.env.EGRESS_ALLOW);
   /** The bucket of `FILES_S3_*`; undefined means the disk. */
-  get filesBucket(): FilesBucket | undefined {
-    const {
-      FILES_S3_ENDPOINT: endpoint,
-      FILES_S3_REGION: region = 'us-east-1',
-      FILES_S3_BUCKET: bucket,
-      FILES_S3_ACCESS_KEY_ID: accessKeyId,
-      FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,
-    } = this.env;
-    if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) return undefined;
-    return { endpoint, region, bucket, accessKeyId, secretAccessKey };
-  }
+  readonly filesBucket = bucketOf(this.env);
   /** How long a stopping process lets its runs end by themselves. */
-  get shutdownMs(): number {
-    return this.env.SHUTDOWN_SECONDS * 1000;
-  }
-  get logLevel(): (typeof LOG_LEVELS)[number] {
-    return this.env.LOG_LEVEL;
-  }
+  readonly shutdownMs = this.env.SHUTDOWN_SECONDS * 1000;
+  readonly logLevel = this.env.LOG_LEVEL;
+}
+
+function bucketOf(env: Environment): FilesBucket | undefined {
+  const {
+    FILES_S3_ENDPOINT: endpoint,
+    FILES_S3_REGION: region = 'us-east-1',
+    FILES_S3_BUCKET: bucket,
+    FILES_S3_ACCESS_KEY_ID: accessKeyId,
+    FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = env;
+  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  return { endpoint, region, bucket, accessKeyId, secretAccessKey };
 }
 
 /** A setting that stops the start; `message` is the one line that names it. */
@@ -186,13 +163,12 @@ export class InvalidSetting extends Error {}
  */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
-  process: { readonly role: ProcessRole; readonly demo: boolean },
+  { role, demo }: { readonly role: ProcessRole; readonly demo: boolean },
 ): Settings {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = environmentSchema.safeParse(present);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw new InvalidSetting(`${String(issue?.path[0])}: ${issue?.message ?? 'is not valid'}`);
+    throw invalid(String(parsed.error.issues[0]?.path[0]), parsed.error);
   }
   const env = parsed.data;
   if (env.REDIS_URL !== undefined && env.DATABASE_URL === undefined) {
@@ -208,17 +184,23 @@ export function readSettings(
     throw new InvalidSetting('SECRETS_KEY_FALLBACK: must be another key than SECRETS_KEY, or be left out');
   }
   checkFilesBucket(env);
-  if (process.role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
+  if (role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
     const missing = env.DATABASE_URL === undefined ? 'DATABASE_URL' : 'REDIS_URL';
     throw new InvalidSetting(
-      `${missing}: is required to run the ${process.role} on its own; without it use npm start, which runs everything in one process`,
+      `${missing}: is required to run the ${role} on its own; without it use npm start, which runs everything in one process`,
     );
   }
-  return new Settings(process.role, process.demo, env);
+  const providerVariables = Object.entries(present).filter(([name]) => PROVIDER_VARIABLE.test(name));
+  return new Settings(role, demo, env, Object.fromEntries(providerVariables));
+}
+
+/** Never quotes the value, which may be a secret. */
+function invalid(variable: string, { issues }: z.ZodError): InvalidSetting {
+  return new InvalidSetting(`${variable}: ${issues[0]?.message ?? 'is not valid'}`);
 }
 
 /** Half a bucket would silently be the disk. */
-function checkFilesBucket(env: z.output<typeof environmentSchema>): void {
+function checkFilesBucket(env: Environment): void {
   const required = ['FILES_S3_BUCKET', 'FILES_S3_ACCESS_KEY_ID', 'FILES_S3_SECRET_ACCESS_KEY'] as const;
   const optional = ['FILES_S3_ENDPOINT', 'FILES_S3_REGION'] as const;
   const given = [...required, ...optional].find((name) => env[name] !== undefined);
@@ -226,4 +208,9 @@ function checkFilesBucket(env: z.output<typeof environmentSchema>): void {
   if (given !== undefined && missing !== undefined) {
     throw new InvalidSetting(`${missing}: is required with ${given}`);
   }
+}
+
+/** The settings of this process, from its environment. The one place that reads it. @throws InvalidSetting */
+export function loadSettings(options: { readonly role: ProcessRole; readonly demo: boolean }): Settings {
+  return readSettings(process.env, options);
 }

@@ -1,4 +1,5 @@
 import { InvalidSetting } from '../config/index.js';
+import { codeOf, messageOf } from '../errors/index.js';
 
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
@@ -24,9 +25,7 @@ function explain({ code, message }: { readonly code: string; readonly message: s
 
 /** A name with several addresses fails with one error for each, and no message of its own. */
 function firstOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (typeof error !== 'object' || error === null) return { code: '', message: String(error) };
-  const { errors, code, message } = error as { errors?: readonly unknown[]; code?: unknown; message?: unknown };
+  const { errors } = Object(error) as { readonly errors?: readonly unknown[] };
   if (errors?.[0] !== undefined) return firstOf(errors[0]);
-  const [line = ''] = String(message).split('\n');
-  return { code: String(code), message: line };
+  return { code: codeOf(error) ?? '', message: messageOf(error) };
 }

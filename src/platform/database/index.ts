@@ -1,4 +1,4 @@
-export { Database, toDate, type SqlExecutor, type Transaction } from './database.js';
+export { Database, type EntityReader, toDate, type SqlExecutor, type Transaction } from './database.js';
 export { databaseFailure, DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation } from './database-failure.js';
 export { DataFolderInUse } from './data-folder.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
@@ -8,5 +8,5 @@ export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
 export { type ParametersOf, type ParameterTypes, statement, type Statement } from './statement.js';
 export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
-export { StorableJson, storableJson, storableText } from './storable.js';
+export { isStorable, StorableJson, storableJson, storableText } from './storable.js';
 export { migration, type ContextSchema, type NamedMigration } from './schema.js';

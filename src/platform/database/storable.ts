@@ -27,7 +27,8 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isStorable(text: string): boolean {
+/** Whether PostgreSQL's `text` and `jsonb` take it: neither U+0000 nor half a surrogate pair. */
+export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }
 

@@ -1,18 +1,9 @@
-import { type DynamicModule, Global, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Clock } from '../clock/index.js';
 import type { Settings } from '../config/index.js';
 import { SystemNameResolver } from './name-resolver.js';
 import { SafeHttp } from './safe-http.js';
 import { UndiciSafeHttp } from './undici-safe-http.js';
-
-@Injectable()
-class SafeHttpCloser implements OnApplicationShutdown {
-  constructor(@Inject(SafeHttp) private readonly client: UndiciSafeHttp) {}
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.client.close();
-  }
-}
 
 @Global()
 @Module({})
@@ -21,10 +12,6 @@ export class EgressModule {
   static forRoot(settings: Settings, clock: Clock): DynamicModule {
     const create = (): SafeHttp =>
       new UndiciSafeHttp({ exemptions: settings.egressAllow, resolver: new SystemNameResolver(), clock });
-    return {
-      module: EgressModule,
-      providers: [{ provide: SafeHttp, useFactory: create }, SafeHttpCloser],
-      exports: [SafeHttp],
-    };
+    return { module: EgressModule, providers: [{ provide: SafeHttp, useFactory: create }], exports: [SafeHttp] };
   }
 }

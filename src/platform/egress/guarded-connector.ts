@@ -26,25 +26,20 @@ export interface ConnectorOptions {
  * that one is never asked about IP literals; and what was checked is what is dialled, so that a name server
  * cannot answer the check and the connection differently.
  */
-export class GuardedConnector {
-  private readonly dial: Dial;
-
-  constructor(private readonly options: ConnectorOptions) {
-    this.dial = options.dial ?? dialTcp;
-  }
-
-  readonly connect: buildConnector.connector = (target, callback) => {
-    this.open(target).then(
-      (socket) => {
-        callback(null, socket);
-      },
-      (error: unknown) => {
-        callback(error instanceof Error ? error : new Error(String(error)), null);
-      },
+export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
+  const connector = new GuardedConnector(options);
+  return (target, callback) => {
+    connector.open(target).then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error as Error, null),
     );
   };
+}
 
-  private async open(target: buildConnector.Options): Promise<Socket> {
+class GuardedConnector {
+  constructor(private readonly options: ConnectorOptions) {}
+
+  async open(target: buildConnector.Options): Promise<Socket> {
     const deadline = new AbortController();
     const cancel = this.options.clock.after(CONNECT_MS, () => {
       deadline.abort(new EgressFailed('timeout', { detail: 'connecting' }));
@@ -86,7 +81,7 @@ export class GuardedConnector {
   private async reach(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
     let failure: unknown;
     for (const address of addresses) {
-      const socket = this.dial(address, port);
+      const socket = (this.options.dial ?? dialTcp)(address, port);
       try {
         await established(socket, 'connect', signal);
         return socket;

@@ -1,8 +1,9 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
-import { DomainError } from '../errors/index.js';
+import { codeOf, DomainError } from '../errors/index.js';
 import { EgressFailed, EgressRefused } from './egress.errors.js';
-import { type ConnectorOptions, GuardedConnector } from './guarded-connector.js';
+import { type ConnectorOptions, guardedConnector } from './guarded-connector.js';
 import { ReceivedBody } from './received-body.js';
 import { followed, type Hop, locationOf } from './redirect.js';
 import { requestHeaders, responseHeaders } from './request-headers.js';
@@ -21,7 +22,7 @@ interface Answer {
 }
 
 /** `SafeHttp` over undici, whose connections the guarded connector opens. */
-export class UndiciSafeHttp extends SafeHttp {
+export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
   private readonly agent: Agent;
   private readonly clock: Clock;
   private readonly exemptions: Exemptions;
@@ -31,7 +32,7 @@ export class UndiciSafeHttp extends SafeHttp {
     this.clock = options.clock;
     this.exemptions = options.exemptions;
     this.agent = new Agent({
-      connect: new GuardedConnector(options).connect,
+      connect: guardedConnector(options),
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -57,6 +58,10 @@ export class UndiciSafeHttp extends SafeHttp {
   /** Breaks off what is under way. */
   async close(): Promise<void> {
     await this.agent.destroy();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.close();
   }
 
   private firstHop(url: string | URL, { purpose, method = 'GET', headers, body }: EgressRequest): Hop {
@@ -110,7 +115,7 @@ export class UndiciSafeHttp extends SafeHttp {
 function explained(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof DomainError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error) ?? '';
   if (code === 'UND_ERR_INVALID_ARG') {
     return new EgressRefused('url', { message: 'The method or a header of the request is not valid.', cause: error });
   }

@@ -1,19 +1,22 @@
-/** What a caller can do about an error; `platform/http` maps each kind to one HTTP status. */
-export type ErrorKind =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'gone'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'unprocessable'
-  | 'rate_limited'
-  | 'bad_gateway'
-  | 'unavailable'
-  | 'gateway_timeout'
-  | 'internal';
+/** What a caller can do about an error, with the HTTP status that says so. */
+export const ERROR_STATUS = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  gone: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  unprocessable: 422,
+  rate_limited: 429,
+  bad_gateway: 502,
+  unavailable: 503,
+  gateway_timeout: 504,
+  internal: 500,
+} as const;
+
+export type ErrorKind = keyof typeof ERROR_STATUS;
 
 export interface ErrorWording {
   /** Stable, machine-readable; clients branch on it. */

@@ -1,1 +1,2 @@
 export * from './domain-error.js';
+export { codeOf, messageOf } from './failure.js';

@@ -1,8 +1,7 @@
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Clock } from '../clock/index.js';
-import { newId } from '../ids/index.js';
+import { codeOf } from '../errors/index.js';
 import {
   FileStore,
   FileStoreUnavailable,
@@ -11,40 +10,30 @@ import {
   segmentsOf,
   type StoredFile,
 } from './file-store.js';
-import { removeOld } from './remove-old.js';
-import { WatchedSource } from './limited.js';
-
-const OWNER_ONLY = 0o600;
+import { TempUploads } from './temp-uploads.js';
 
 /** Files in a folder of this machine. */
 export class DiskFileStore extends FileStore {
-  private readonly drafts: string;
+  readonly drafts: TempUploads;
 
   constructor(private readonly folder: string) {
     super();
     // No key begins with a dot.
-    this.drafts = join(folder, '.drafts');
-  }
-
-  /** Removes what killed processes left. */
-  async sweep(clock: Clock): Promise<void> {
-    await removeOld(this.drafts, clock);
+    this.drafts = new TempUploads(join(folder, '.drafts'), true);
   }
 
   /** Written beside and moved into place: a reader sees a whole file or none, and a crash leaves no half of one. */
   async put(key: string, content: AsyncIterable<Buffer>, { maxBytes }: PutOptions): Promise<StoredFile> {
     const path = this.pathOf(key);
-    const draft = join(this.drafts, newId());
-    const source = new WatchedSource(content, maxBytes);
+    const draft = await this.drafts.take(content, maxBytes);
     try {
-      for (const folder of [this.drafts, dirname(path)]) await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeDurably(draft, source);
-      await rename(draft, path);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await rename(draft.path, path);
       await syncFolder(dirname(path));
-      return { size: source.size };
+      return { size: draft.size };
     } catch (error) {
-      await rm(draft, { force: true }).catch(() => undefined);
-      throw source.blame(() => new FileStoreUnavailable(error));
+      await draft.discard().catch(() => undefined);
+      throw new FileStoreUnavailable(error);
     }
   }
 
@@ -54,7 +43,7 @@ export class DiskFileStore extends FileStore {
       // Opened before it is answered: a file that is removed meanwhile stays readable to its end.
       const handle = await open(path, 'r');
       const { size } = await handle.stat();
-      return { size, content: createReadStream('', { fd: handle }) };
+      return { size, content: handle.createReadStream() };
     });
   }
 
@@ -74,8 +63,8 @@ export class DiskFileStore extends FileStore {
 
   async check(): Promise<void> {
     try {
-      await mkdir(this.drafts, { recursive: true, mode: 0o700 });
-      await access(this.drafts, constants.W_OK);
+      await this.drafts.prepare();
+      await access(this.drafts.folder, constants.W_OK);
     } catch (error) {
       throw new FileStoreUnavailable(error);
     }
@@ -83,16 +72,6 @@ export class DiskFileStore extends FileStore {
 
   private pathOf(key: string): string {
     return join(this.folder, ...segmentsOf(key));
-  }
-}
-
-async function writeDurably(path: string, source: AsyncIterable<Buffer>): Promise<void> {
-  const handle = await open(path, 'wx', OWNER_ONLY);
-  try {
-    for await (const chunk of source) await handle.writeFile(chunk);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -110,7 +89,7 @@ async function orNull<Result>(read: () => Promise<Result>): Promise<Result | nul
   try {
     return await read();
   } catch (error) {
-    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw new FileStoreUnavailable(error);
   }
 }

@@ -42,14 +42,13 @@ class FileStoreLifecycle implements OnApplicationBootstrap, OnApplicationShutdow
 
   onApplicationShutdown(): void {
     this.stopSweeping?.();
-    if (this.store instanceof S3FileStore) this.store.close();
   }
 
   /** Removes what killed processes left; what cannot be removed now is the next sweep's. */
   private async sweep(): Promise<void> {
     try {
       await TempUploads.of(this.settings).sweep(this.clock);
-      if (this.store instanceof DiskFileStore) await this.store.sweep(this.clock);
+      if (this.store instanceof DiskFileStore) await this.store.drafts.sweep(this.clock);
     } catch (error) {
       this.logger.warn({ err: error }, 'Temporary files could not be removed');
     }
@@ -65,10 +64,7 @@ export class FileStoreModule {
     const store = filesBucket ? new S3FileStore(filesBucket) : new DiskFileStore(join(dataDir, 'files'));
     return {
       module: FileStoreModule,
-      providers: [
-        { provide: FileStore, useValue: store },
-        FileStoreLifecycle,
-      ],
+      providers: [{ provide: FileStore, useValue: store }, FileStoreLifecycle],
       exports: [FileStore],
     };
   }

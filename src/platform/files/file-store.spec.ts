@@ -182,7 +182,7 @@ describe('a request to the bucket', () => {
       expect(request?.headers.authorization).toBe(signatureV4(request, credentials));
       expect(JSON.stringify(request?.rawHeaders)).not.toContain('sk-canary');
     } finally {
-      store.close();
+      store.onApplicationShutdown();
       await recorder.close();
     }
   });

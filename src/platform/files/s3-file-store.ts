@@ -7,6 +7,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { FilesBucket } from '../config/index.js';
 import {
   FileStore,
@@ -16,11 +17,11 @@ import {
   segmentsOf,
   type StoredFile,
 } from './file-store.js';
-import { WatchedSource } from './limited.js';
+import { WatchedSource } from './watched-source.js';
 import { S3_ATTEMPTS, S3_CONNECT_MS, S3_PART_BYTES, S3_SILENCE_MS } from './limits.js';
 
 /** Files in a bucket of S3 or of anything that speaks its API. */
-export class S3FileStore extends FileStore {
+export class S3FileStore extends FileStore implements OnApplicationShutdown {
   private readonly client: S3Client;
   private readonly bucket: string;
 
@@ -83,7 +84,7 @@ export class S3FileStore extends FileStore {
     return Promise.resolve();
   }
 
-  close(): void {
+  onApplicationShutdown(): void {
     this.client.destroy();
   }
 

@@ -1,24 +1,22 @@
-import { createReadStream, type ReadStream } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock/index.js';
 import type { Settings } from '../config/index.js';
 import { newId } from '../ids/index.js';
 import { FileStoreUnavailable } from './file-store.js';
-import { WatchedSource } from './limited.js';
-import { removeOld } from './remove-old.js';
-
-/** Bytes from the start of a file that tell its type. */
-const HEAD_BYTES = 4_096;
-const OWNER_ONLY = 0o600;
+import { WatchedSource } from './watched-source.js';
+import { TEMPORARY_MS } from './limits.js';
 
 /** A file on the disk for as long as its request lasts. */
 export interface SpooledFile {
+  readonly path: string;
   readonly size: number;
   /** The first 4 KiB. */
   readonly head: Buffer;
-  open(): ReadStream;
-  discard(): Promise<void>;
+  readonly open: () => ReadStream;
+  readonly discard: () => Promise<void>;
 }
 
 /**
@@ -26,42 +24,42 @@ export interface SpooledFile {
  * must not be in the store before it is known whether the request is accepted.
  */
 export class TempUploads {
-  constructor(private readonly folder: string) {}
+  /** @param durable what is taken is on the disk when it is told so, whatever becomes of the machine */
+  constructor(
+    readonly folder: string,
+    private readonly durable = false,
+  ) {}
 
   static of({ dataDir }: Settings): TempUploads {
     return new TempUploads(join(dataDir, 'spool'));
+  }
+
+  async prepare(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
   }
 
   /** @throws FileTooLarge; FileStoreUnavailable; what `content` throws */
   async take(content: AsyncIterable<Buffer>, maxBytes: number): Promise<SpooledFile> {
     const path = join(this.folder, newId());
     const source = new WatchedSource(content, maxBytes);
+    const discard = (): Promise<void> => rm(path, { force: true });
     try {
-      await mkdir(this.folder, { recursive: true, mode: 0o700 });
-      const head = await write(path, source);
-      return { size: source.size, head, open: () => createReadStream(path), discard: () => rm(path, { force: true }) };
+      await this.prepare();
+      await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: this.durable }));
+      return { path, size: source.size, head: source.head, open: () => createReadStream(path), discard };
     } catch (error) {
-      await rm(path, { force: true }).catch(() => undefined);
+      await discard().catch(() => undefined);
       throw source.blame(() => new FileStoreUnavailable(error));
     }
   }
 
-  /** Removes what killed processes left. */
+  /** Removes what killed processes left. Other processes may be using the folder, so only what is old goes. */
   async sweep(clock: Clock): Promise<void> {
-    await removeOld(this.folder, clock);
-  }
-}
-
-async function write(path: string, source: AsyncIterable<Buffer>): Promise<Buffer> {
-  const handle = await open(path, 'wx', OWNER_ONLY);
-  let head = Buffer.alloc(0);
-  try {
-    for await (const chunk of source) {
-      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
-      await handle.writeFile(chunk);
+    const oldest = clock.now().getTime() - TEMPORARY_MS;
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const path = join(this.folder, name);
+      const file = await stat(path).catch(() => undefined);
+      if (file && file.mtimeMs < oldest) await rm(path, { force: true });
     }
-  } finally {
-    await handle.close();
   }
-  return head;
 }

@@ -11,7 +11,7 @@ import { OpenApiDocument } from './docs/open-api-document.js';
 import { ErrorFilter, sendError } from './error-filter.js';
 import { BODY_LIMIT, limitBodies } from './body-limit.js';
 import { checkFields, readJsonBody } from './json-body.js';
-import { acceptMultipart } from './multipart-body.js';
+import { acceptMultipart } from './multipart.js';
 import { OpenRequests } from './open-requests.js';
 import { answerPreflight, requestIdOf, setCommonHeaders } from './response-headers.js';
 import { RequestValidation } from './validation.js';

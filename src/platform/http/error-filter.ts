@@ -42,11 +42,8 @@ export function sendError(reply: FastifyReply, wire: WireError): void {
     raw.destroy();
   } else if (reply.sent) {
     // Hijacked before anything was written: Fastify no longer sends for it.
-    raw.writeHead(wire.status, {
-      ...headersSetOn(reply),
-      ...wire.headers,
-      'content-type': 'application/json; charset=utf-8',
-    });
+    const type = 'application/json; charset=utf-8';
+    raw.writeHead(wire.status, { ...headersSetOn(reply), ...wire.headers, 'content-type': type });
     raw.end(JSON.stringify(wire.body));
   } else {
     void reply.status(wire.status).headers(wire.headers).send(wire.body);

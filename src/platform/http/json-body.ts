@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import { isStorable } from '../database/index.js';
 import { ValidationFailed } from '../errors/index.js';
-import { checkJsonLimits, checkLargeJsonLimits } from './json-limits.js';
+import { checkJsonLimits, checkLargeJsonLimits, shown } from './json-limits.js';
 
 /** Reading a larger body takes long enough to let others have their turn in between. */
 const LARGE_BODY_BYTES = 256 * 1024;
-const MAX_NAME_LENGTH = 100;
 
 /** Some clients begin with it; it is no part of the JSON. */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -19,7 +19,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   const text = decode(bytes);
-  checkJsonLimits(bytes);
+  checkJsonLimits(text);
   return parse(text);
 }
 
@@ -28,7 +28,7 @@ export async function readJsonBody(bytes: Buffer): Promise<unknown> {
   if (bytes.length < LARGE_BODY_BYTES) return parseJsonBody(bytes);
   const text = decode(bytes);
   await nextTask();
-  await checkLargeJsonLimits(bytes, nextTask);
+  await checkLargeJsonLimits(text, nextTask);
   await nextTask();
   const body = parse(text);
   await nextTask();
@@ -74,13 +74,4 @@ export function checkFields(fields: unknown, path: string): void {
       }
     }
   }
-}
-
-/** PostgreSQL's text and jsonb take neither U+0000 nor half a surrogate pair. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
-
-function shown(name: string): string {
-  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
 }

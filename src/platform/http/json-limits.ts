@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { isStorable } from '../database/index.js';
 import { ValidationFailed } from '../errors/index.js';
 
 /** Deeper JSON than any field of the interface needs; recursive code after this never overflows its stack. */
@@ -14,125 +14,99 @@ export const MAX_JSON_SHAPES = 10_000;
 
 /** Of a field's name in a message. */
 const SHOWN_NAME = 100;
+/** Characters that are looked at before others have their turn; a string is never left in the middle. */
+const SLICE_LENGTH = 1024 * 1024;
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const UNDERSCORE = 0x5f;
 const LOWER_U = 0x75;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
+/** Numbers and words, and whatever else is no JSON. */
+const LITERAL = /[^\s",:[\]{}]+/y;
 
-const PROTO = '__proto__';
-/** The longest spelling of a character. */
-const ESCAPED_BYTES = 6;
+/** A combination of names: the ones that it becomes with another name, by that. */
+class Shape extends Map<string, Shape> {}
 
-/** Combinations are told apart by so many bits of a hash: 32 KiB a body, and few enough are taken for another to be counted right. */
-const SHAPE_BITS = 18;
-/** Unknown outside of this process, so that nobody can choose names that are counted as one. */
-const NAME_FACTOR = randomInt(1 << 29, 1 << 30) * 2 + 1;
-
-/** After so many ordinary bytes of a string the rest is searched, which is faster than to look at each. */
-const PLAIN_BYTES = 64;
-
-/** Bytes that are looked at before others have their turn; a string is never left in the middle. */
-const SLICE_BYTES = 1024 * 1024;
+/** An object or array that is open at the present place. */
+interface Level {
+  readonly isObject: boolean;
+  /** Of the names that an object has so far. */
+  shape: Shape;
+  /** The newest field of an object. */
+  name: string;
+  /** The position in an array. */
+  position: number;
+}
 
 /**
  * Refuses a JSON text by what it would take to build and by what could not be stored, before anything is built
- * from it: one pass over its bytes, whatever its shape. Whether it is JSON at all is the parser's matter; for a text
- * that is not, what this finds is as true as what the parser would.
- * @param bytes valid UTF-8
+ * from it: one pass over its characters, whatever its shape. Whether it is JSON at all is the parser's matter; for a
+ * text that is not, what this finds is as true as what the parser would.
  * @throws ValidationFailed naming the field
  */
-export function checkJsonLimits(bytes: Buffer): void {
-  new JsonScan(bytes).readTo(bytes.length);
+export function checkJsonLimits(text: string): void {
+  new JsonScan(text).readTo(text.length);
 }
 
 /** As `checkJsonLimits`, in steps of a few milliseconds, with `nextTask` awaited between two of them. */
-export async function checkLargeJsonLimits(bytes: Buffer, nextTask: () => Promise<unknown>): Promise<void> {
-  const scan = new JsonScan(bytes);
-  for (let end = SLICE_BYTES; end < bytes.length; end += SLICE_BYTES) {
+export async function checkLargeJsonLimits(text: string, nextTask: () => Promise<unknown>): Promise<void> {
+  const scan = new JsonScan(text);
+  for (let end = SLICE_LENGTH; end < text.length; end += SLICE_LENGTH) {
     scan.readTo(end);
     await nextTask();
   }
-  scan.readTo(bytes.length);
+  scan.readTo(text.length);
 }
 
 class JsonScan {
   private at = 0;
-  private depth = 0;
   private values = 0;
   private shapes = 0;
   /** The next string is a field's name. */
   private nameExpected = false;
-  /** By depth: whether it is an object, the position in an array, where an object's newest name begins and ends. */
-  private readonly isObject = new Uint8Array(MAX_JSON_DEPTH + 1);
-  private readonly position = new Uint32Array(MAX_JSON_DEPTH + 1);
-  private readonly nameStart = new Uint32Array(MAX_JSON_DEPTH + 1);
-  private readonly nameEnd = new Uint32Array(MAX_JSON_DEPTH + 1);
-  /** By depth: a hash of the names that an object has so far. */
-  private readonly shape = new Int32Array(MAX_JSON_DEPTH + 1);
-  private seenShapes: Uint8Array | undefined;
-  private quoteAhead = -1;
+  private readonly levels: Level[] = [];
+  private readonly noNames = new Shape();
 
-  constructor(private readonly bytes: Buffer) {}
+  constructor(private readonly text: string) {}
 
-  /** Reads on, up to `end` and to the end of the string that is there. */
+  /** Reads on, up to `end` and to the end of the string or word that is there. */
   readTo(end: number): void {
-    const { bytes } = this;
-    let { at } = this;
-    while (at < end) {
-      this.at = at;
-      switch (bytes[at] ?? 0) {
-        case 0x20:
-        case 0x0a:
-        case 0x0d:
-        case 0x09:
-        case COLON:
-          at += 1;
-          continue;
-        case QUOTE:
+    while (this.at < end) {
+      switch (this.text.charAt(this.at)) {
+        case '"':
           this.readString();
+          continue;
+        case '{':
+        case '[':
+          this.open(this.text.charAt(this.at) === '{');
           break;
-        case OPEN_OBJECT:
-          this.open(1);
-          break;
-        case OPEN_ARRAY:
-          this.open(0);
-          break;
-        case CLOSE_OBJECT:
-        case CLOSE_ARRAY:
-          if (this.depth > 0) this.depth -= 1;
+        case '}':
+        case ']':
+          this.levels.pop();
           this.nameExpected = false;
           break;
-        case COMMA:
-          if (this.isObject[this.depth] === 1) this.nameExpected = true;
-          else this.position[this.depth] = (this.position[this.depth] ?? 0) + 1;
+        case ',':
+          this.nextItem();
           break;
         default:
-          this.countValue();
-          this.skipLiteral();
+          if (this.skipLiteral()) continue;
       }
-      at = this.at + 1;
+      this.at += 1;
     }
-    this.at = at;
   }
 
-  private open(isObject: 0 | 1): void {
+  private open(isObject: boolean): void {
     this.countValue();
-    this.depth += 1;
-    if (this.depth > MAX_JSON_DEPTH) {
+    if (this.levels.length === MAX_JSON_DEPTH) {
       throw new ValidationFailed(`body must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
     }
-    this.isObject[this.depth] = isObject;
-    this.position[this.depth] = 0;
-    this.nameStart[this.depth] = this.nameEnd[this.depth] = 0;
-    this.shape[this.depth] = 0;
-    this.nameExpected = isObject === 1;
+    this.levels.push({ isObject, shape: this.noNames, name: '', position: 0 });
+    this.nameExpected = isObject;
+  }
+
+  private nextItem(): void {
+    const level = this.levels.at(-1);
+    if (level?.isObject) this.nameExpected = true;
+    else if (level) level.position += 1;
   }
 
   private countValue(): void {
@@ -140,142 +114,78 @@ class JsonScan {
     if (this.values > MAX_JSON_VALUES) throw new ValidationFailed(`body must not have more than ${MAX_JSON_VALUES} values`);
   }
 
-  /** Ends at the closing quote, or at the text's end. */
-  private readString(): void {
-    const start = this.at + 1;
-    const isName = this.nameExpected;
-    if (isName) this.nameExpected = false;
-    else this.countValue();
-    const unstorable = this.skipString();
-    if (isName) this.readName(start, unstorable);
-    else if (unstorable) throw new ValidationFailed(`${this.path()} must not contain U+0000 or lone surrogates`);
+  /** @returns false where there is none: at white space or a colon */
+  private skipLiteral(): boolean {
+    LITERAL.lastIndex = this.at;
+    if (!LITERAL.test(this.text)) return false;
+    this.at = LITERAL.lastIndex;
+    this.countValue();
+    return true;
   }
 
-  /** @returns whether it holds what PostgreSQL cannot store; valid UTF-8 can do so by escapes alone */
-  private skipString(): boolean {
-    const { bytes } = this;
-    let unstorable = false;
-    let plain = 0;
-    let at = this.at + 1;
-    for (let byte = bytes[at]; at < bytes.length && byte !== QUOTE; byte = bytes[at]) {
-      if (byte !== BACKSLASH) {
-        at += 1;
-        plain += 1;
-        if (plain % PLAIN_BYTES === 0) at = this.nextSpecial(at);
-      } else if (bytes[at + 1] !== LOWER_U) at += 2;
-      else {
-        const unit = hexAt(bytes, at + 2);
-        const paired = isHigh(unit) && bytes[at + 6] === BACKSLASH && bytes[at + 7] === LOWER_U && isLow(hexAt(bytes, at + 8));
-        if (!paired && (unit === 0 || isHigh(unit) || isLow(unit))) unstorable = true;
-        at += paired ? 12 : 6;
+  private readString(): void {
+    const { text } = this;
+    const start = this.at + 1;
+    let end = start;
+    let isEscaped = false;
+    let isCoded = false;
+    for (let code = text.charCodeAt(end); end < text.length && code !== QUOTE; code = text.charCodeAt(end)) {
+      if (code === BACKSLASH) {
+        isEscaped = true;
+        end += 1;
+        if (text.charCodeAt(end) === LOWER_U) isCoded = true;
+      }
+      end += 1;
+    }
+    this.at = end + 1;
+    const level = this.levels.at(-1);
+    if (this.nameExpected && level) this.readName(level, decoded(text.slice(start, end), isEscaped));
+    else {
+      this.countValue();
+      // What was sent is valid UTF-8, which holds neither but by its code.
+      if (isCoded && !isStorable(decoded(text.slice(start, end), true))) {
+        throw new ValidationFailed(`${this.path()} must not contain U+0000 or lone surrogates`);
       }
     }
-    this.at = Math.min(at, bytes.length);
-    return unstorable;
   }
 
-  /** Where the next quote or backslash is. The quote is looked for once, or a text of escapes would be searched over and over. */
-  private nextSpecial(at: number): number {
-    if (this.quoteAhead < at) {
-      const quote = this.bytes.indexOf(QUOTE, at);
-      this.quoteAhead = quote < 0 ? this.bytes.length : quote;
+  private readName(level: Level, name: string): void {
+    this.nameExpected = false;
+    if (!isStorable(name)) {
+      throw new ValidationFailed(`${this.path(-1)} has a field whose name holds U+0000 or a lone surrogate`);
     }
-    const escape = this.bytes.subarray(at, this.quoteAhead).indexOf(BACKSLASH);
-    return escape < 0 ? this.quoteAhead : at + escape;
-  }
-
-  private readName(start: number, unstorable: boolean): void {
-    const end = this.at;
-    if (unstorable) {
-      throw new ValidationFailed(`${this.path(this.depth - 1)} has a field whose name holds U+0000 or a lone surrogate`);
-    }
-    this.nameStart[this.depth] = start;
-    this.nameEnd[this.depth] = end;
+    level.name = name;
     // Code that copies fields would make it the object's prototype.
-    if (this.mayBeProto(start, end) && this.nameAt(start, end) === PROTO) throw new ValidationFailed(`${this.path()} is not allowed`);
-    if (!this.isNewShape(start, end)) return;
-    this.shapes += 1;
+    if (name === '__proto__') throw new ValidationFailed(`${this.path()} is not allowed`);
+    let shape = level.shape.get(name);
+    if (!shape) {
+      shape = new Shape();
+      level.shape.set(name, shape);
+      this.shapes += 1;
+    }
+    level.shape = shape;
     if (this.shapes > MAX_JSON_SHAPES) {
       throw new ValidationFailed(`body must not have more than ${MAX_JSON_SHAPES} different combinations of field names`);
     }
   }
 
-  /** Spares nearly all names the decoding. */
-  private mayBeProto(start: number, end: number): boolean {
-    const first = this.bytes[start];
-    return (first === UNDERSCORE || first === BACKSLASH) && end - start <= PROTO.length * ESCAPED_BYTES;
-  }
-
-  /** Adds a name to the object's others. */
-  private isNewShape(start: number, end: number): boolean {
-    let hash = Math.imul((this.shape[this.depth] ?? 0) ^ (end - start + 1), NAME_FACTOR);
-    for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (this.bytes[at] ?? 0), NAME_FACTOR);
-    // Combinations that differ little must not end in neighbouring cells: the upper bits take from all of the others.
-    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    hash ^= hash >>> 16;
-    this.shape[this.depth] = hash;
-    const place = hash >>> (32 - SHAPE_BITS);
-    this.seenShapes ??= new Uint8Array(1 << (SHAPE_BITS - 3));
-    const cell = this.seenShapes[place >>> 3] ?? 0;
-    const bit = 1 << (place & 7);
-    this.seenShapes[place >>> 3] = cell | bit;
-    return (cell & bit) === 0;
-  }
-
-  private skipLiteral(): void {
-    const { bytes } = this;
-    let at = this.at + 1;
-    while (at < bytes.length && !endsLiteral(bytes[at] ?? 0)) at += 1;
-    this.at = at - 1;
-  }
-
   /** Such as `body/messages/0/content`. */
-  private path(depth = this.depth): string {
-    let path = 'body';
-    for (let level = 1; level <= depth; level += 1) {
-      path += `/${this.isObject[level] === 1 ? shown(this.nameAt(this.nameStart[level] ?? 0, this.nameEnd[level] ?? 0)) : String(this.position[level])}`;
-    }
-    return path;
-  }
-
-  private nameAt(start: number, end: number): string {
-    const raw = this.bytes.toString('utf8', start, end);
-    if (!raw.includes('\\')) return raw;
-    try {
-      return JSON.parse(`"${raw}"`) as string;
-    } catch {
-      return raw;
-    }
+  private path(end?: number): string {
+    const places = this.levels.slice(0, end).map(({ isObject, name, position }) => (isObject ? shown(name) : position));
+    return ['body', ...places].join('/');
   }
 }
 
-function endsLiteral(byte: number): boolean {
-  // Everything up to the comma that JSON knows is white space or a quote.
-  return byte <= 0x22 || byte === COMMA || byte === COLON || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT || byte === OPEN_ARRAY || byte === OPEN_OBJECT;
-}
-
-/** @returns NaN where it is no number of four hexadecimal digits */
-function hexAt(bytes: Buffer, start: number): number {
-  let value = 0;
-  for (let at = start; at < start + 4; at += 1) value = value * 16 + digit(bytes[at] ?? 0);
-  return value;
-}
-
-function digit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : NaN;
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
-}
-
-function shown(name: string): string {
+/** A field's name, cut to what a message can hold. */
+export function shown(name: string): string {
   return name.length > SHOWN_NAME ? `${name.slice(0, SHOWN_NAME)}...` : name;
+}
+
+function decoded(raw: string, isEscaped: boolean): string {
+  if (!isEscaped) return raw;
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return raw;
+  }
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { newId } from '../ids/index.js';
 
@@ -34,10 +34,6 @@ export function answerPreflight(reply: FastifyReply): void {
 }
 
 /** The headers set so far, for an answer that Fastify does not send itself. */
-export function headersSetOn(reply: FastifyReply): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (value !== undefined) headers[name] = typeof value === 'number' ? String(value) : value;
-  }
-  return headers;
+export function headersSetOn(reply: FastifyReply): OutgoingHttpHeaders {
+  return reply.getHeaders() as OutgoingHttpHeaders;
 }

@@ -1,5 +1,5 @@
-import { HttpException } from '@nestjs/common';
-import { DomainError, type ErrorKind, ValidationFailed } from '../errors/index.js';
+import { HttpException, HttpStatus } from '@nestjs/common';
+import { DomainError, ERROR_STATUS, ValidationFailed } from '../errors/index.js';
 
 /** An error as the client gets it. */
 export interface WireError {
@@ -7,48 +7,6 @@ export interface WireError {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
-
-const STATUS: Readonly<Record<ErrorKind, number>> = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  gone: 410,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  unprocessable: 422,
-  rate_limited: 429,
-  bad_gateway: 502,
-  unavailable: 503,
-  gateway_timeout: 504,
-  internal: 500,
-};
-
-/** The wire field `error` by status; what the framework can answer besides is here too. */
-const STATUS_CLASS: Readonly<Record<number, string>> = {
-  400: 'bad_request',
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'not_found',
-  405: 'method_not_allowed',
-  406: 'not_acceptable',
-  408: 'request_timeout',
-  409: 'conflict',
-  410: 'gone',
-  412: 'precondition_failed',
-  413: 'payload_too_large',
-  414: 'uri_too_long',
-  415: 'unsupported_media_type',
-  422: 'unprocessable_entity',
-  429: 'too_many_requests',
-  431: 'request_header_fields_too_large',
-  500: 'Internal Server Error',
-  501: 'not_implemented',
-  502: 'bad_gateway',
-  503: 'service_unavailable',
-  504: 'gateway_timeout',
-};
 
 /** Longest wait that a client is told, in seconds. */
 const MAX_RETRY_AFTER = 3_600;
@@ -74,7 +32,10 @@ export function toWireError(error: unknown): WireError {
 
 /** The wire field `error` of a status, such as `payload_too_large`. */
 export function statusClass(status: number): string {
-  return STATUS_CLASS[status] ?? (status >= 500 ? 'server_error' : 'bad_request');
+  if (status === 500) return 'Internal Server Error';
+  // The framework has no name for this one.
+  if (status === 431) return 'request_header_fields_too_large';
+  return HttpStatus[status]?.toLowerCase() ?? (status > 500 ? 'server_error' : 'bad_request');
 }
 
 /** The general body. */
@@ -97,22 +58,19 @@ export function pathOf(url: string): string {
 }
 
 function fromDomain(error: DomainError): WireError {
-  const status = STATUS[error.kind];
+  const status = ERROR_STATUS[error.kind];
   const cause = error.error ?? statusClass(status);
   const { retryAfterSeconds: wait } = error;
   return {
     status,
     headers:
       wait === undefined ? {} : { 'retry-after': String(Math.min(Math.max(Math.ceil(wait), 1), MAX_RETRY_AFTER)) },
-    body: error.bare
-      ? { error: cause, message: error.message, ...error.extra }
-      : {
-          statusCode: status,
-          ...(error.code !== undefined && { code: error.code }),
-          error: cause,
-          message: error.message,
-          ...error.extra,
-        },
+    body: {
+      ...(!error.bare && { statusCode: status, ...(error.code !== undefined && { code: error.code }) }),
+      error: cause,
+      message: error.message,
+      ...error.extra,
+    },
   };
 }
 

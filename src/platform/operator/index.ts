@@ -1,4 +1,3 @@
-export { messageOf } from './failure.js';
 export {
   type CommandArguments,
   listOption,
@@ -9,9 +8,7 @@ export {
   runCommand,
   UsageError,
 } from './operator-command.js';
-export { migrateCommand } from './migrate-command.js';
-export { rotateSecretsCommand } from './rotate-secrets-command.js';
-export { askService } from './operator-client.js';
+export { migrateCommand, rotateSecretsCommand } from './service-commands.js';
 export { type OperatorLine, runOperatorLine } from './operator-line.js';
 export { type OperatorAnswer } from './operator-protocol.js';
 export { OperatorServer } from './operator-server.js';

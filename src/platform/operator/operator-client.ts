@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createConnection, type Socket } from 'node:net';
-import { codeOf } from './failure.js';
+import { createConnection } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { codeOf } from '../errors/index.js';
 import { checkAddress, operatorAddress } from './operator-address.js';
-import { operatorAnswer, type OperatorAnswer, receiveLine, sendLine } from './operator-protocol.js';
+import type { OperatorAnswer } from './operator-protocol.js';
 
 /** No socket, or one that its service left behind when it was killed. */
 const NOBODY = new Set(['ENOENT', 'ECONNREFUSED']);
@@ -12,27 +13,17 @@ const NOBODY = new Set(['ENOENT', 'ECONNREFUSED']);
  * @returns undefined when no service listens
  */
 export async function askService(dataDir: string, line: readonly string[]): Promise<OperatorAnswer | undefined> {
-  const socket = await connect(dataDir);
-  if (!socket) return undefined;
-  try {
-    sendLine(socket, { line });
-    const answer = await receiveLine(socket);
-    if (answer === undefined) throw new Error('the service stopped before it answered');
-    return operatorAnswer.parse(JSON.parse(answer));
-  } finally {
-    socket.destroy();
-  }
-}
-
-async function connect(dataDir: string): Promise<Socket | undefined> {
   const address = operatorAddress(dataDir);
   checkAddress(address);
   const socket = createConnection(address.path);
   try {
     await once(socket, 'connect');
-    return socket;
   } catch (error) {
     if (NOBODY.has(codeOf(error) ?? '')) return undefined;
     throw error;
   }
+  socket.end(JSON.stringify({ line }));
+  const answer = await text(socket);
+  if (answer === '') throw new Error('the service stopped before it answered');
+  return JSON.parse(answer) as OperatorAnswer;
 }

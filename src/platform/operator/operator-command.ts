@@ -2,13 +2,16 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { Clock } from '../clock/index.js';
 import type { OpenDatabase } from '../database/index.js';
 import type { EventBus } from '../events/index.js';
-import { codeOf, messageOf } from './failure.js';
+import { codeOf, messageOf } from '../errors/index.js';
+import type { RotateSecrets } from '../vault/index.js';
 
 /** What commands work with: the service's own, or the CLI's when no service runs. */
 export interface OperatorKernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
+  /** Made when it is asked for: the other commands do without the master keys. */
+  readonly rotateSecrets: () => RotateSecrets;
   /** Tells the operator what a command that takes long is about; absent where nobody looks on. */
   readonly tell?: (line: string) => void;
 }
@@ -94,18 +97,10 @@ export function listOption(value: string | undefined): string[] | undefined {
 
 /** `--features -hipaa` is written as `--features=-hipaa`, or the parser takes the value for an option. */
 function joinValues(args: readonly string[], options: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (let index = 0; index < args.length; index += 1) {
-    const arg = args[index] ?? '';
-    const next = args[index + 1];
-    if (next !== undefined && !next.startsWith('--') && options.some((option) => arg === `--${option}`)) {
-      joined.push(`${arg}=${next}`);
-      index += 1;
-    } else {
-      joined.push(arg);
-    }
-  }
-  return joined;
+  return args.reduce<string[]>((joined, arg) => {
+    const isValue = !arg.startsWith('--') && options.some((option) => joined.at(-1) === `--${option}`);
+    return isValue ? [...joined.slice(0, -1), `${joined.at(-1)}=${arg}`] : [...joined, arg];
+  }, []);
 }
 
 function firstSentence(message: string): string {

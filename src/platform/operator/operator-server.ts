@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Logger } from '@nestjs/common';
+import type { z } from 'zod';
 import { checkAddress, operatorAddress, prepareAddress } from './operator-address.js';
 import { type OperatorCommand, runCommand, UsageError } from './operator-command.js';
-import { answerOf, operatorRequest, receiveLine, sendLine } from './operator-protocol.js';
+import { answerOf, operatorRequest } from './operator-protocol.js';
 
 /**
  * Runs operator commands inside an embedded service, which alone may use its data folder, for a command
@@ -68,27 +70,24 @@ export class OperatorServer {
   private async serve(socket: Socket): Promise<void> {
     socket.on('error', (error) => this.logger.debug("The operator's connection broke", error));
     try {
-      const line = await receiveLine(socket);
+      const request = await text(socket);
       this.silent.delete(socket);
-      if (line !== undefined) sendLine(socket, await answerOf(this.run(line)));
-      socket.end();
+      socket.end(JSON.stringify(await answerOf(this.run(request))));
     } catch (error) {
       this.logger.debug("An operator's request could not be read", error);
       socket.destroy();
     }
   }
 
-  private async run(text: string): Promise<object> {
-    const request = operatorRequest.safeParse(parseJson(text));
-    if (!request.success) throw new UsageError('a request is one line of JSON: {"line": [words]}');
-    return runCommand(this.commands, request.data.line);
+  private async run(given: string): Promise<object> {
+    return runCommand(this.commands, requestIn(given).line);
   }
 }
 
-function parseJson(text: string): unknown {
+function requestIn(given: string): z.output<typeof operatorRequest> {
   try {
-    return JSON.parse(text);
+    return operatorRequest.parse(JSON.parse(given));
   } catch {
-    return undefined;
+    throw new UsageError('a request is JSON: {"line": [words]}');
   }
 }

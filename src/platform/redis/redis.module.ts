@@ -37,8 +37,9 @@ export function connectRedis(url: string, logger: Logger): Redis {
   return redis;
 }
 
+/** Watches the connection, and closes it with the process. */
 @Injectable()
-class RedisHealth extends HealthCheck {
+class RedisConnection extends HealthCheck implements OnApplicationShutdown {
   readonly name = 'redis';
 
   constructor(@Inject(REDIS) private readonly redis: Redis) {
@@ -48,11 +49,6 @@ class RedisHealth extends HealthCheck {
   async check(): Promise<void> {
     await this.redis.ping();
   }
-}
-
-@Injectable()
-class RedisCloser implements OnApplicationShutdown {
-  constructor(@Inject(REDIS) private readonly redis: Redis) {}
 
   onApplicationShutdown(): void {
     this.redis.disconnect();
@@ -77,6 +73,6 @@ export class RedisModule {
         return redis;
       },
     };
-    return { module: RedisModule, providers: [connection, RedisHealth, RedisCloser], exports: [REDIS] };
+    return { module: RedisModule, providers: [connection, RedisConnection], exports: [REDIS] };
   }
 }

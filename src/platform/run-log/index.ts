@@ -1,4 +1,3 @@
-export { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
+export { RunLog, type RunLogEntry, RunLogUnavailable, type RunLogWriter } from './run-log.js';
 export { MemoryRunLog } from './memory-run-log.js';
-export { RunLogUnavailable } from './run-log.errors.js';
 export { RunLogModule } from './run-log.module.js';

@@ -16,10 +16,8 @@ export const REFRESH_MS = RUNNING_LOG_MS / 4;
 /** Events that wait for Redis, in characters. Beyond it the runs with the most to send are no longer copied. */
 export const BACKLOG_SIZE = 16 * 1024 * 1024;
 
-/** What one batch to Redis holds at most, in characters, but for one event that is larger. */
+/** What one run sends at once at most, in characters, but for one event that is larger; and how many events. */
 export const BATCH_SIZE = 256 * 1024;
-
-/** Events of one run in a batch: Redis serves nobody else while it takes them. */
 export const BATCH_ENTRIES = 500;
 
 /** From one batch to the next, unless more than a batch waits: what it adds before others see an event. */

@@ -1,47 +1,48 @@
 import type { RunLogEntry, RunLogWriter } from './run-log.js';
 
+/** Is told what becomes of a log, as it happens. */
+export interface LogListener {
+  appended(entry: RunLogEntry): void;
+  ended(): void;
+}
+
 /** The log of one run in this process's memory. */
 export class MemoryLog implements RunLogWriter {
   bytes = 0;
+  /** How many entries there are, which is the number of the last one. */
+  length = 0;
   private entries: RunLogEntry[] = [];
   /** The entries, once nothing is added to them any more. */
-  private packed: Packed | undefined;
+  private packed: Buffer | undefined;
   private readonly waiting = new Set<() => void>();
   private state: 'open' | 'ended' | 'sealed' = 'open';
   private failure: Error | undefined;
 
-  constructor(private readonly onEnd: () => void = () => undefined) {}
-
-  /** How many entries there are, which is the number of the last one. */
-  get length(): number {
-    return this.packed?.length ?? this.entries.length;
-  }
+  constructor(private readonly listener?: LogListener) {}
 
   get ended(): boolean {
     return this.state !== 'open';
   }
 
-  /** @returns null when the log was sealed and takes no more */
-  append(tag: string, data: string): RunLogEntry | null {
-    if (this.state === 'sealed') return null;
+  append(tag: string, data: string): void {
+    if (this.state === 'sealed') return;
     if (this.state === 'ended') throw new Error('The log of this run has ended');
     const entry = { number: this.length + 1, tag, data };
     this.entries.push(entry);
+    this.length += 1;
     this.bytes += data.length;
     this.wake();
-    return entry;
+    this.listener?.appended(entry);
   }
 
   end(): void {
     this.finish('ended');
   }
 
-  /** @returns the last entry, null when the log had ended before */
-  seal(tag: string, data: string): RunLogEntry | null {
-    if (this.ended) return null;
-    const entry = this.append(tag, data);
+  seal(tag: string, data: string): void {
+    if (this.ended) return;
+    this.append(tag, data);
     this.finish('sealed');
-    return entry;
   }
 
   /** Readers get what there is and then this error: it is not known how the log goes on. */
@@ -71,7 +72,7 @@ export class MemoryLog implements RunLogWriter {
     if (this.ended) return;
     this.state = state;
     this.wake();
-    this.onEnd();
+    this.listener?.ended();
     // After those who wait for the end have read it, which is soon and nearly always the last reading.
     setImmediate(() => {
       this.packed = pack(this.entries);
@@ -92,21 +93,15 @@ export class MemoryLog implements RunLogWriter {
   }
 
   private wake(): void {
-    if (this.waiting.size > 0) for (const wake of [...this.waiting]) wake();
+    for (const wake of this.waiting) wake();
   }
 }
 
 /** A whole log outside of the heap, where the garbage collector does not move and mark thousands of entries for minutes. */
-interface Packed {
-  readonly length: number;
-  readonly json: Buffer;
+function pack(entries: readonly RunLogEntry[]): Buffer {
+  return Buffer.from(JSON.stringify(entries));
 }
 
-function pack(entries: readonly RunLogEntry[]): Packed {
-  return { length: entries.length, json: Buffer.from(JSON.stringify(entries.map(({ tag, data }) => [tag, data]))) };
-}
-
-function unpack({ json }: Packed): RunLogEntry[] {
-  const entries = JSON.parse(json.toString()) as [tag: string, data: string][];
-  return entries.map(([tag, data], index) => ({ number: index + 1, tag, data }));
+function unpack(packed: Buffer): RunLogEntry[] {
+  return JSON.parse(packed.toString()) as RunLogEntry[];
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js';
-import { MemoryLog } from './memory-log.js';
+import { type LogListener, MemoryLog } from './memory-log.js';
 import { RunLog, type RunLogEntry } from './run-log.js';
 import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
@@ -14,21 +14,26 @@ export class MemoryRunLog extends RunLog {
     super();
   }
 
-  open(runId: string): MemoryLog {
+  /** @param copy is told of everything that the log takes */
+  open(runId: string, copy?: LogListener): MemoryLog {
     this.forgetOld();
-    const log = new MemoryLog(() => {
-      this.ended.set(runId, this.clock.monotonic());
-      this.endedBytes += log.bytes;
+    const log = new MemoryLog({
+      appended: (entry) => copy?.appended(entry),
+      ended: () => {
+        this.ended.set(runId, this.clock.monotonic());
+        this.endedBytes += log.bytes;
+        copy?.ended();
+      },
     });
     this.logs.set(runId, log);
     return log;
   }
 
-  read(
-    runId: string,
-    after: number,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<readonly RunLogEntry[]> | null> {
+  has(runId: string): boolean {
+    return this.logs.has(runId);
+  }
+
+  read(runId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<readonly RunLogEntry[]> | null> {
     this.forgetOld();
     return Promise.resolve(this.logs.get(runId)?.read(after, signal) ?? null);
   }

@@ -1,7 +1,9 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Redis, ReplyError } from 'ioredis';
 import type { Clock } from '../clock/index.js';
 import type { Logger } from '../telemetry/index.js';
-import { APPEND_SCRIPT, logKey, type Written } from './redis-scripts.js';
+import type { LogListener } from './memory-log.js';
+import type { Written } from './redis-scripts.js';
 import type { RunLogEntry } from './run-log.js';
 import {
   BACKLOG_SIZE,
@@ -16,7 +18,7 @@ import {
   RUNNING_LOG_MS,
 } from './limits.js';
 
-/** What Redis does not have yet of one run's log. */
+/** The copy of one run's log in Redis, and what it lacks. */
 interface Replica {
   readonly key: string;
   mode: 'open' | 'end' | 'lost';
@@ -25,22 +27,17 @@ interface Replica {
   /** The last number given. */
   last: number;
   pending: RunLogEntry[];
+  /** Of what is pending, in characters. */
   size: number;
-  /** When its expiry in Redis begins, or would. */
-  overSince: number | undefined;
+  /** When Redis would have let it expire; infinite while the run runs. */
+  expiresAt: number;
 }
 
-/** What is sent of one replica in one batch. */
+/** What is sent of one replica at once. */
 interface Part {
   readonly replica: Replica;
   readonly mode: Replica['mode'];
   readonly entries: readonly RunLogEntry[];
-}
-
-/** Takes the entries of one run; none of it waits or throws. */
-export interface ReplicaWriter {
-  append(entry: RunLogEntry): void;
-  end(): void;
 }
 
 /**
@@ -49,57 +46,40 @@ export interface ReplicaWriter {
  */
 export class RedisReplication {
   private readonly open = new Set<Replica>();
-  /** Those with something to send, the longest waiting first. */
+  /** Those with something to send. */
   private readonly dirty = new Set<Replica>();
   private size = 0;
   private sending: Promise<void> | undefined;
   private failures = 0;
-  private closing = false;
-  private wake: () => void = () => undefined;
-  private stopBatching: () => void = () => undefined;
+  private readonly closing = new AbortController();
+  private pausing = new AbortController();
   private readonly stopRefresh: () => void;
 
   constructor(
     private readonly redis: Redis,
-    private readonly prefix: string,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
     this.stopRefresh = clock.every(REFRESH_MS, () => {
       for (const replica of this.open) this.touch(replica);
     });
-    redis.on('ready', () => {
-      void this.load();
-      this.wake();
-    });
+    redis.on('ready', () => this.pausing.abort());
   }
 
-  start(runId: string): ReplicaWriter {
-    const replica: Replica = {
-      key: logKey(this.prefix, runId),
-      mode: 'open',
-      confirmed: 0,
-      last: 0,
-      pending: [],
-      size: 0,
-      overSince: undefined,
-    };
+  /** What the listener is told neither waits nor fails. */
+  start(key: string): LogListener {
+    const replica: Replica = { key, mode: 'open', confirmed: 0, last: 0, pending: [], size: 0, expiresAt: Infinity };
     this.open.add(replica);
-    return {
-      append: (entry) => this.append(replica, entry),
-      end: () => this.finish(replica, 'end'),
-    };
+    return { appended: (entry) => this.append(replica, entry), ended: () => this.finish(replica, 'end') };
   }
 
   /** Sends what is left for `FLUSH_MS` at most, as long as Redis takes it. */
   async close(): Promise<void> {
-    this.closing = true;
     this.stopRefresh();
-    this.wake();
-    this.stopBatching();
+    this.closing.abort();
+    this.pausing.abort();
     const cancel = this.clock.after(FLUSH_MS, () => this.redis.disconnect());
-    this.flush();
-    await this.sending;
+    await (this.sending ??= this.sendAll());
     cancel();
     this.redis.disconnect();
   }
@@ -108,42 +88,42 @@ export class RedisReplication {
     replica.last = entry.number;
     if (replica.mode !== 'open') return;
     replica.pending.push(entry);
-    replica.size += entry.data.length;
-    this.size += entry.data.length;
-    while (this.size > BACKLOG_SIZE) this.giveUpLargest();
+    this.grow(replica, entry.data.length);
     this.touch(replica);
+    while (this.size > BACKLOG_SIZE) this.giveUpLargest();
   }
 
   private finish(replica: Replica, mode: 'end' | 'lost'): void {
     if (replica.mode !== 'open') return;
     replica.mode = mode;
-    replica.overSince = this.clock.monotonic();
-    if (!this.open.delete(replica)) return;
+    replica.expiresAt = this.clock.monotonic() + ENDED_LOG_MS;
+    this.open.delete(replica);
     this.touch(replica);
   }
 
   private touch(replica: Replica): void {
     this.dirty.add(replica);
-    this.flush();
-  }
-
-  private flush(): void {
     this.sending ??= this.sendAll();
   }
 
   private async sendAll(): Promise<void> {
     do {
       // What is written within one turn of the event loop goes together.
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
       if (await this.sendBatch()) {
         this.failures = 0;
-        if (this.size < BATCH_SIZE) await this.waitForBatch();
+        // A command costs more than an event: what many runs say within a moment goes together. The wall's time,
+        // whatever the clock says: it is the network that is spared.
+        const { signal } = this.closing;
+        if (this.size < BATCH_SIZE) await setTimeout(BATCH_GAP_MS, undefined, { signal }).catch(() => undefined);
         continue;
       }
       this.failures += 1;
-      this.forgetOver();
-      if (this.closing) break;
-      await this.pause();
+      this.forgetExpired();
+      if (this.closing.signal.aborted) break;
+      this.pausing = new AbortController();
+      const pause = Math.min(RETRY_MS * 2 ** Math.min(this.failures, 10), MAX_RETRY_MS);
+      await this.clock.sleep(pause, this.pausing.signal).catch(() => undefined);
     } while (this.dirty.size > 0);
     // In the same step as the last look, or what is written in between would wait for the next write.
     this.sending = undefined;
@@ -152,12 +132,12 @@ export class RedisReplication {
   /** @returns whether Redis took the batch */
   private async sendBatch(): Promise<boolean> {
     if (this.redis.status !== 'ready') return false;
-    const parts = this.nextParts();
+    const parts = [...this.dirty].map(partOf);
     const pipeline = this.redis.pipeline();
     for (const { replica, mode, entries } of parts) {
       const expiry = mode === 'open' ? RUNNING_LOG_MS : ENDED_LOG_MS;
       const fields = entries.flatMap(({ tag, data }) => [tag, data]);
-      pipeline.evalsha(APPEND_SCRIPT.digest, 1, replica.key, mode, expiry, replica.confirmed, replica.last, ...fields);
+      pipeline.appendToRunLog(replica.key, mode, expiry, replica.confirmed, replica.last, ...fields);
     }
     const results = (await pipeline.exec()) ?? [];
     let failure: Error | undefined;
@@ -166,120 +146,75 @@ export class RedisReplication {
       if (error) failure = error;
       else this.confirm(part, written as Written);
     }
-    if (failure) await this.recover(failure);
+    if (failure) this.explain(failure);
     return failure === undefined;
   }
 
-  private nextParts(): Part[] {
-    const parts: Part[] = [];
-    let room = BATCH_SIZE;
-    for (const replica of this.dirty) {
-      if (room <= 0) break;
-      let count = 0;
-      for (const { data } of replica.pending) {
-        if (count === BATCH_ENTRIES || (count > 0 && data.length > room)) break;
-        count += 1;
-        room -= data.length;
-      }
-      const entries = replica.pending.slice(0, count);
-      const all = count === replica.pending.length;
-      parts.push({ replica, entries, mode: replica.mode === 'end' && !all ? 'open' : replica.mode });
-    }
-    return parts;
-  }
-
   private confirm({ replica, mode, entries }: Part, written: Written): void {
-    // Last in the line, if it still has something to send: no run keeps the others waiting.
-    this.dirty.delete(replica);
     if (written !== 'ok') {
       if (written === 'lost' && mode !== 'lost') {
         this.logger.warn({ key: replica.key }, 'Redis has lost events of a run; other processes cannot follow it');
       }
-      replica.mode = 'lost';
-      this.open.delete(replica);
+      this.finish(replica, 'lost');
       this.clear(replica);
+      this.dirty.delete(replica);
       return;
     }
     replica.confirmed += entries.length;
     // Given up meanwhile: nothing is pending, and the mark is still to be set.
     if (replica.mode !== 'lost') {
-      this.shrink(replica, entries);
       replica.pending.splice(0, entries.length);
+      for (const { data } of entries) this.grow(replica, -data.length);
     }
-    if (replica.pending.length > 0 || replica.mode !== mode) this.dirty.add(replica);
+    if (replica.pending.length === 0 && replica.mode === mode) this.dirty.delete(replica);
   }
 
-  private async recover(failure: Error): Promise<void> {
+  private explain(failure: Error): void {
     if (failure instanceof ReplyError) {
-      if (failure.message.startsWith('NOSCRIPT')) await this.load();
-      else if (this.failures === 0) this.logger.warn({ err: failure }, 'Redis refuses the events of runs');
+      if (this.failures === 0) this.logger.warn({ err: failure }, 'Redis refuses the events of runs');
     } else if (this.redis.status === 'ready') {
       // No answer in time. What was written may still wait in the socket: on a new one it does not pile up.
       this.redis.disconnect(true);
     }
   }
 
-  /** Failing it is found out by the next batch. */
-  private async load(): Promise<void> {
-    await this.redis.script('LOAD', APPEND_SCRIPT.text).catch(() => undefined);
-  }
-
-  /** A command costs more than an event: what many runs say within a moment goes together. */
-  private async waitForBatch(): Promise<void> {
-    if (this.closing) return;
-    await new Promise<void>((resolve) => {
-      // The wall's time, whatever the clock says: it is the network that is spared.
-      const timer = setTimeout(resolve, BATCH_GAP_MS);
-      this.stopBatching = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  private async pause(): Promise<void> {
-    const wait = Math.min(RETRY_MS * 2 ** Math.min(this.failures, 10), MAX_RETRY_MS);
-    await new Promise<void>((resolve) => {
-      const cancel = this.clock.after(wait, resolve);
-      this.wake = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
   /** Redis is too slow or gone: its copy of the log is worth less than this process's memory. */
   private giveUpLargest(): void {
-    let largest: Replica | undefined;
-    for (const replica of this.dirty) if (!largest || replica.size > largest.size) largest = replica;
-    if (!largest) return;
+    const largest = [...this.dirty].reduce((one, other) => (other.size > one.size ? other : one));
     this.clear(largest);
-    this.open.delete(largest);
+    this.finish(largest, 'lost');
     largest.mode = 'lost';
-    largest.overSince ??= this.clock.monotonic();
     this.logger.warn({ key: largest.key }, 'Too much waits for Redis; other processes cannot follow this run');
   }
 
   /** What would have expired in Redis by now is not sent any more. */
-  private forgetOver(): void {
-    const oldest = this.clock.monotonic() - ENDED_LOG_MS;
+  private forgetExpired(): void {
+    const now = this.clock.monotonic();
     for (const replica of this.dirty) {
-      if (replica.overSince === undefined || replica.overSince > oldest) continue;
+      if (replica.expiresAt > now) continue;
       this.clear(replica);
       this.dirty.delete(replica);
     }
   }
 
   private clear(replica: Replica): void {
-    this.size -= replica.size;
-    replica.size = 0;
+    this.grow(replica, -replica.size);
     replica.pending = [];
   }
 
-  private shrink(replica: Replica, entries: readonly RunLogEntry[]): void {
-    for (const { data } of entries) {
-      replica.size -= data.length;
-      this.size -= data.length;
-    }
+  private grow(replica: Replica, by: number): void {
+    replica.size += by;
+    this.size += by;
   }
+}
+
+/** The end goes with the last entries. */
+function partOf(replica: Replica): Part {
+  const { pending, mode } = replica;
+  let count = 0;
+  for (let room = BATCH_SIZE; count < Math.min(pending.length, BATCH_ENTRIES); count += 1) {
+    room -= pending[count]?.data.length ?? 0;
+    if (count > 0 && room < 0) break;
+  }
+  return { replica, entries: pending.slice(0, count), mode: mode === 'end' && count < pending.length ? 'open' : mode };
 }

@@ -8,8 +8,7 @@ import { newId } from '../ids/index.js';
 import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { RedisRunLog } from './redis-run-log.js';
-import { RunLogUnavailable } from './run-log.errors.js';
-import type { RunLogEntry } from './run-log.js';
+import { type RunLogEntry, RunLogUnavailable } from './run-log.js';
 import { BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './limits.js';
 
 const silent = createLogger({ logLevel: 'silent' });

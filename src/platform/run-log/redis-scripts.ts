@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import type { Result } from 'ioredis';
 
 /*
  * The log of a run in Redis is a stream: entry n has the id `n-0` and one field, its tag, with its data.
@@ -62,8 +62,17 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 redis.call('PUBLISH', KEYS[1], '')
 return 'ok'`;
 
-/** Sent once, then named by its digest: a batch of one token is smaller than the script. */
-export const APPEND_SCRIPT = { text: APPEND, digest: createHash('sha1').update(APPEND).digest('hex') };
-export const SEAL_SCRIPT = SEAL;
+/** For a client's option `scripts`, which sends each to a connection once and then names it by its digest. */
+export const SCRIPTS = {
+  appendToRunLog: { lua: APPEND, numberOfKeys: 1 },
+  sealRunLog: { lua: SEAL, numberOfKeys: 1 },
+};
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    appendToRunLog(key: string, ...parameters: readonly (string | number)[]): Result<Written, Context>;
+    sealRunLog(key: string, expiryMs: number, tag: string, data: string): Result<Written, Context>;
+  }
+}
 
 export const logKey = (prefix: string, runId: string): string => `${prefix}:run-log:${runId}`;

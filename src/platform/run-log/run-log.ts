@@ -1,3 +1,5 @@
+import { DomainError } from '../errors/index.js';
+
 /** One event of a run: its number in the log, from 1, and what a reader is sent. */
 export interface RunLogEntry {
   readonly number: number;
@@ -40,4 +42,15 @@ export abstract class RunLog {
    * log that could not be sealed end when it expires.
    */
   abstract seal(runId: string, tag: string, data: string): Promise<void>;
+}
+
+/** The log of a run in another process cannot be read, or not to its end. The run itself goes on. */
+export class RunLogUnavailable extends DomainError {
+  constructor(detail: string, cause?: unknown) {
+    super(
+      'unavailable',
+      'The events of this run cannot be read at the moment. The run goes on; its messages can be read from the thread.',
+      { code: 'run_events_unavailable', retryAfterSeconds: 5, detail, cause },
+    );
+  }
 }

@@ -18,7 +18,7 @@ function recording(logLevel: 'debug' | 'info' = 'debug'): {
 describe('the log', () => {
   it('is JSON lines with level, time, fields and message', () => {
     const { lines, logger } = recording();
-    logger.child({ requestId: 'r1' }).info({ runs: 2 }, 'Runs were ended');
+    logger.info({ requestId: 'r1', runs: 2 }, 'Runs were ended');
     expect(lines).toEqual([
       { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), requestId: 'r1', runs: 2, msg: 'Runs were ended' },
     ]);
@@ -33,8 +33,9 @@ describe('the log', () => {
   it('never shows a secret, by its name at any depth or by its looks', () => {
     const { lines, logger } = recording();
     const key = `ak_${'x'.repeat(49)}`;
-    logger.child({ token: 'canary-1' }).error(
+    logger.error(
       {
+        token: 'canary-1',
         headers: { Authorization: 'canary-2', 'set-cookie': ['canary-3'] },
         provider: { deep: { apiKey: { nested: 'canary-4' } }, url: 'redis://user:canary-5@host:1' },
         err: new Error(`Incorrect key sk-canary-6-abcdef`, {

@@ -7,6 +7,4 @@ export abstract class Logger {
   abstract info(fields: object, message: string): void;
   abstract warn(fields: object, message: string): void;
   abstract error(fields: object, message: string): void;
-  /** A logger that adds `fields` to each of its lines. */
-  abstract child(fields: object): Logger;
 }

@@ -34,7 +34,8 @@ export function redact(value: unknown, depth = 0): unknown {
   return redactFields(value, depth);
 }
 
-function redactFields(value: object, depth: number): Record<string, unknown> {
+/** As `redact`, of an object that is no error. */
+export function redactFields(value: object, depth = 0): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) {
     const harmless = field === null || field === undefined || typeof field === 'number' || typeof field === 'boolean';

@@ -8,10 +8,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { InvalidSetting } from '../config/index.js';
+import { codeOf } from '../errors/index.js';
 import { newId } from '../ids/index.js';
 import { MasterKey } from './master-key.js';
 
@@ -32,10 +33,10 @@ export class KeyFiles {
 
   /**
    * Makes the first key where there is none.
-   * @returns `next` when a rotation was interrupted: secrets may be under either key
+   * @returns the key to write under, and the one before it when a rotation was interrupted: secrets may be under either
    * @throws InvalidSetting naming the file that is wrong
    */
-  read(): { readonly key: MasterKey; readonly next: MasterKey | undefined } {
+  read(): readonly [MasterKey, ...MasterKey[]] {
     const stored = readIfThere(this.file);
     const next = readIfThere(this.nextFile);
     if (stored === undefined && next !== undefined) {
@@ -44,7 +45,7 @@ export class KeyFiles {
       );
     }
     const key = keyIn(this.file, stored ?? this.create(this.file));
-    return { key, next: next === undefined ? undefined : keyIn(this.nextFile, next) };
+    return next === undefined ? [key] : [keyIn(this.nextFile, next), key];
   }
 
   /** Stores a second key durably, before the first secret is written under it. */
@@ -71,12 +72,12 @@ export class KeyFiles {
     const draft = `${file}.${newId()}`;
     try {
       mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
-      writeDurably(draft, key);
+      writeFileSync(draft, key, { flag: 'wx', mode: OWNER_ONLY, flush: true });
       linkSync(draft, file);
       syncFolder(this.dataDir);
       return key;
     } catch (error) {
-      if (hasCode(error, 'EEXIST')) return readFileSync(file, 'utf8');
+      if (codeOf(error) === 'EEXIST') return readFileSync(file, 'utf8');
       throw new InvalidSetting(`DATA_DIR: ${file} cannot be made`, { cause: error });
     } finally {
       rmSync(draft, { force: true });
@@ -95,18 +96,8 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new InvalidSetting(`DATA_DIR: ${file} cannot be read`, { cause: error });
-  }
-}
-
-function writeDurably(file: string, content: string): void {
-  const handle = openSync(file, 'wx', OWNER_ONLY);
-  try {
-    writeSync(handle, content);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 
@@ -118,8 +109,4 @@ function syncFolder(path: string): void {
   } finally {
     closeSync(handle);
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }

@@ -3,28 +3,21 @@ import { InvalidSetting, type Settings } from '../config/index.js';
 import { KeyFiles } from './key-files.js';
 import { MasterKey } from './master-key.js';
 
-/** The master keys of this process: everything new is written under one of them, the others are only read. */
+/** The master keys of this process: everything new is written under the first of them, the others are only read. */
 export class MasterKeys {
-  #current: MasterKey;
-  #readable: readonly MasterKey[];
+  #keys: readonly [MasterKey, ...MasterKey[]];
   readonly #files: KeyFiles | undefined;
-  #promotionDue: boolean;
+  #isRotating: boolean;
 
-  private constructor(
-    current: MasterKey,
-    readable: readonly MasterKey[],
-    files?: KeyFiles,
-    promotionDue = false,
-  ) {
-    this.#current = current;
-    this.#readable = readable;
+  private constructor(keys: readonly [MasterKey, ...MasterKey[]], files?: KeyFiles) {
+    this.#keys = keys;
     this.#files = files;
-    this.#promotionDue = promotionDue;
+    this.#isRotating = files !== undefined && keys.length > 1;
   }
 
   /** Keys that others keep. */
-  static of(current: MasterKey, ...readable: readonly MasterKey[]): MasterKeys {
-    return new MasterKeys(current, readable);
+  static of(...keys: readonly [MasterKey, ...MasterKey[]]): MasterKeys {
+    return new MasterKeys(keys);
   }
 
   /**
@@ -32,26 +25,24 @@ export class MasterKeys {
    * start makes one.
    * @throws InvalidSetting naming the setting or the file that is wrong
    */
-  static load(settings: Settings): MasterKeys {
-    const { secretsKey, secretsKeyFallback } = settings;
+  static load({ secretsKey, secretsKeyFallback, embedded, dataDir }: Settings): MasterKeys {
     if (secretsKey !== undefined) {
       const fallback = secretsKeyFallback === undefined ? [] : [fromBase64(secretsKeyFallback)];
       return MasterKeys.of(fromBase64(secretsKey), ...fallback);
     }
-    if (!settings.embedded) throw new InvalidSetting('SECRETS_KEY: is required (32 random bytes in base64)');
-    const files = new KeyFiles(settings.dataDir);
-    const { key, next } = files.read();
-    return next ? new MasterKeys(next, [key], files, true) : new MasterKeys(key, [], files);
+    if (!embedded) throw new InvalidSetting('SECRETS_KEY: is required (32 random bytes in base64)');
+    const files = new KeyFiles(dataDir);
+    return new MasterKeys(files.read(), files);
   }
 
   /** The key that is written under. */
   get current(): MasterKey {
-    return this.#current;
+    return this.#keys[0];
   }
 
   /** The key of this id, if this process may read what is under it. */
   find(id: string): MasterKey | undefined {
-    return [this.#current, ...this.#readable].find((key) => key.id === id);
+    return this.#keys.find((key) => key.id === id);
   }
 
   /**
@@ -59,7 +50,8 @@ export class MasterKeys {
    * before a rotation.
    */
   derive(purpose: string): readonly [Buffer, ...Buffer[]] {
-    return [this.#current.derive(purpose), ...this.#readable.map((key) => key.derive(purpose))];
+    const [current, ...others] = this.#keys;
+    return [current.derive(purpose), ...others.map((key) => key.derive(purpose))];
   }
 
   /** Whether `given` is what `sign` makes with any of the keys that `derive` answers, compared in constant time. */
@@ -72,7 +64,7 @@ export class MasterKeys {
 
   /** Whether a rotation put a key beside the old one and the old one is still there. */
   get isRotating(): boolean {
-    return this.#promotionDue;
+    return this.#isRotating;
   }
 
   /**
@@ -80,11 +72,9 @@ export class MasterKeys {
    * earlier rotation has come as far as that. Does nothing where the operator sets the keys.
    */
   beginRotation(): void {
-    if (!this.#files || this.#promotionDue) return;
-    const next = this.#files.addNext();
-    this.#readable = [this.#current, ...this.#readable];
-    this.#current = next;
-    this.#promotionDue = true;
+    if (!this.#files || this.#isRotating) return;
+    this.#keys = [this.#files.addNext(), ...this.#keys];
+    this.#isRotating = true;
   }
 
   /**
@@ -92,9 +82,9 @@ export class MasterKeys {
    * knowing those until it ends, for the sake of what they signed.
    */
   completeRotation(): void {
-    if (!this.#promotionDue) return;
+    if (!this.#isRotating) return;
     this.#files?.promoteNext();
-    this.#promotionDue = false;
+    this.#isRotating = false;
   }
 
   /** True where the keys are the operator's settings, and so are changed there. */
