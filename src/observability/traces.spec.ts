@@ -109,7 +109,7 @@ function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
 /** As the end of a run does: the record is a part of its statement. */
 async function store(executor: SqlExecutor, finished: FinishedRun): Promise<void> {
   for (const kept of rowsByTable(open.database.orm, record.record(finished))) {
-    const insert = statement({ rows: 'json' }, (p) => `with ended_run as (select 1) ${insertRows(kept, p.rows, 'ended_run')}`);
+    const insert = statement({ rows: 'jsonb' }, (p) => `with ended_run as (select 1) ${insertRows(kept, p.rows, 'ended_run')}`);
     await insert.run(executor, { rows: kept.rows });
   }
 }

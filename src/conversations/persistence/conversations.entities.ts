@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { ModelMessage, ProviderType, StopReason } from '../../models/index.js';
-import { type ColumnsOf, queryBuilder } from '../../platform/database/index.js';
+import { type ColumnsOf, queryBuilder, StorableJson } from '../../platform/database/index.js';
 import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { MessageRole, MessageStatus, Reaction, ToolCallRecord } from '../domain/message.js';
@@ -17,7 +17,7 @@ export const threads = defineEntity({
     agentId: p.uuid(),
     title: p.text().strictNullable(),
     channel: p.text().$type<Channel>(),
-    metadata: p.json<Readonly<Record<string, string>>>(),
+    metadata: p.type(StorableJson).$type<Readonly<Record<string, string>>>(),
     externalId: p.text().strictNullable(),
     createdAt: p.datetime(6),
     updatedAt: p.datetime(6),
@@ -39,11 +39,11 @@ export const messages = defineEntity({
     content: p.text(),
     status: p.text().$type<MessageStatus>(),
     blocked: p.boolean(),
-    attachments: p.json<readonly MessageAttachment[]>(),
-    reaction: p.json<Reaction>().strictNullable(),
-    toolCalls: p.json<readonly ToolCallRecord[]>(),
+    attachments: p.type(StorableJson).$type<readonly MessageAttachment[]>(),
+    reaction: p.type(StorableJson).$type<Reaction>().strictNullable(),
+    toolCalls: p.type(StorableJson).$type<readonly ToolCallRecord[]>(),
     /** Read by models again, and by nobody else. */
-    transcript: p.json<readonly ModelMessage[]>().lazy(),
+    transcript: p.type(StorableJson).$type<readonly ModelMessage[]>().lazy(),
     createdAt: p.datetime(6),
   },
 });
@@ -59,9 +59,9 @@ export const runs = defineEntity({
     ownerId: p.uuid(),
     messageId: p.uuid(),
     status: p.text().$type<RunStatus>(),
-    error: p.json<RunError & Partial<FailureFacts>>().strictNullable(),
+    error: p.type(StorableJson).$type<RunError & Partial<FailureFacts>>().strictNullable(),
     cancelRequestedAt: p.datetime(6).strictNullable(),
-    userContext: p.json<UserContext>().strictNullable(),
+    userContext: p.type(StorableJson).$type<UserContext>().strictNullable(),
     provider: p.text().$type<ProviderType>(),
     model: p.text(),
     useOwnApiKey: p.boolean(),
@@ -69,8 +69,8 @@ export const runs = defineEntity({
     outputTokens: p.bigint('number').strictNullable(),
     credits: p.double().$type<number>(),
     stopReason: p.text().$type<StopReason>().strictNullable(),
-    approvals: p.json<readonly ApprovalRequest[]>(),
-    decisions: p.json<readonly ApprovalDecision[]>().strictNullable(),
+    approvals: p.type(StorableJson).$type<readonly ApprovalRequest[]>(),
+    decisions: p.type(StorableJson).$type<readonly ApprovalDecision[]>().strictNullable(),
     createdAt: p.datetime(6),
     completedAt: p.datetime(6).strictNullable(),
   },

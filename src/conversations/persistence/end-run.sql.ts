@@ -95,7 +95,7 @@ const TOUCHED = (p: FinishParameters): string => `
     returning threads.revision::float8
   )`;
 
-type Rows = Record<`rows_${number}`, 'json'>;
+type Rows = Record<`rows_${number}`, 'jsonb'>;
 type FinishStatement = Statement<typeof FINISH_PARAMETERS & Rows>;
 
 const statements = new Map<string, FinishStatement>();
@@ -105,10 +105,10 @@ const statements = new Map<string, FinishStatement>();
  * @param kept what the observers keep: the tables are part of the text, their rows one parameter each (`keptRows`)
  */
 export function finishRun(kept: readonly TableRows[]): FinishStatement {
-  const tables = kept.map(({ table }) => table).join();
+  const tables = kept.map(({ table, columns }) => `${table}(${columns.join()})`).join();
   const known = statements.get(tables);
   if (known) return known;
-  const rows: Rows = Object.fromEntries(kept.map((_rows, index) => [rowsName(index), 'json'] as const));
+  const rows: Rows = Object.fromEntries(kept.map((_rows, index) => [rowsName(index), 'jsonb'] as const));
   const types: typeof FINISH_PARAMETERS & Rows = { ...FINISH_PARAMETERS, ...rows };
   const made = statement(types, (p) => {
     const inserts = kept.map((table, index) => `kept_${index} as (${insertRows(table, p[rowsName(index)] ?? '', 'ended_run')})`);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LockMode } from '@mikro-orm/core';
 import { type RawBuilder, sql } from 'kysely';
 import type { ModelMessage } from '../../models/index.js';
-import { Database, rowsOf, toDate } from '../../platform/database/index.js';
+import { Database, rowsOf, storableText, toDate } from '../../platform/database/index.js';
 import type { HistoryMessage, Message, Reaction, ShownMessage, ToolCallRecord } from '../domain/message.js';
 import { type MessageColumns, messages, tables } from './conversations.entities.js';
 import { COUNT_BEFORE, HISTORY_PAGE } from './history.sql.js';
@@ -117,8 +117,10 @@ export class MessageRepository {
     organizationId: string,
     threadId: string,
     messageId: string,
-    reaction: Reaction | null,
+    given: Reaction | null,
   ): Promise<ShownMessage | null> {
+    // As it is stored, which is how the reply is shown from then on.
+    const reaction = given && { ...given, comment: given.comment && storableText(given.comment) };
     return this.database.transaction(async ({ em }) => {
       const reply = { organizationId, threadId, id: messageId, role: 'assistant' } as const;
       const message = await em.findOne(messages, reply, { lockMode: LockMode.PESSIMISTIC_WRITE });

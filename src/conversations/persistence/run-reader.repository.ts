@@ -79,7 +79,7 @@ export class RunReader {
   /** Notes that the run shall end; its owner sees it at its next heartbeat. */
   async requestCancel({ organizationId, threadId, runId: id }: RunReference): Promise<void> {
     const uncancelled = { organizationId, threadId, id, status: 'running', cancelRequestedAt: null } as const;
-    await this.database.read((em) => em.nativeUpdate(runs, uncancelled, { cancelRequestedAt: raw('now()') }));
+    await this.database.write((em) => em.nativeUpdate(runs, uncancelled, { cancelRequestedAt: raw('now()') }));
   }
 }
 

@@ -11,7 +11,6 @@ interface ParameterValues {
   'double precision': number;
   timestamptz: Date;
   /** Anything that has JSON; null is SQL's null. */
-  json: unknown;
   jsonb: unknown;
   'uuid[]': readonly string[];
   'text[]': readonly string[];
@@ -54,5 +53,5 @@ export function statement<const Types extends ParameterTypes>(
 function toParameter(type: keyof ParameterValues, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (value instanceof Date) return value.toISOString();
-  return type === 'json' || type === 'jsonb' ? storableJson(value) : value;
+  return type === 'jsonb' ? storableJson(value) : value;
 }

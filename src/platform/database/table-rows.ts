@@ -31,49 +31,52 @@ export interface TableRows {
 export function rowsByTable(orm: Pick<MikroORM, 'getMetadata'>, rows: readonly TableRow[]): TableRows[] {
   const entities = new Set(rows.map(({ entity }) => entity));
   return [...entities].map((entity) => {
-    const metadata = orm.getMetadata().find(entity);
+    // Asked for the entity itself, the ORM answers what the entity says of itself where it knows none.
+    const metadata = orm.getMetadata().getAll().get(entity.meta.class);
     if (!metadata) throw new Error(`No context has registered the entity ${entity.meta.className}`);
     const own = rows.filter((row) => row.entity === entity);
-    return { ...layoutOf(metadata), rows: own.map(({ row }) => byColumn(metadata, row)) };
+    const layout = layoutOf(metadata);
+    return { ...layout, rows: own.map(({ row }) => byColumn(layout, row)) };
   });
 }
 
 /**
  * An insert of such rows, unless they are there already.
- * @param rows the parameter that holds them, of the type `json`
+ * @param rows the parameter that holds them, of the type `jsonb`
  * @param condition what must have a row for them to be inserted
  */
 export function insertRows({ table, columns, primaryKey }: Omit<TableRows, 'rows'>, rows: string, condition: string): string {
   const names = columns.map(quoted).join(', ');
   const values = columns.map((column) => `added.${quoted(column)}`).join(', ');
   return `insert into ${quoted(table)} (${names})
-    select ${values} from ${condition}, json_populate_recordset(null::${quoted(table)}, ${rows}) added
+    select ${values} from ${condition}, jsonb_populate_recordset(null::${quoted(table)}, ${rows}) added
     on conflict (${primaryKey.map(quoted).join(', ')}) do nothing`;
 }
 
-const layouts = new WeakMap<EntityMetadata, Omit<TableRows, 'rows'>>();
+interface Layout extends Omit<TableRows, 'rows'> {
+  readonly properties: readonly { readonly name: string; readonly column: string }[];
+}
 
-function layoutOf(metadata: EntityMetadata): Omit<TableRows, 'rows'> {
+const layouts = new WeakMap<EntityMetadata, Layout>();
+
+function layoutOf(metadata: EntityMetadata): Layout {
   const known = layouts.get(metadata);
   if (known) return known;
+  const stored = metadata.props.filter(({ persist, generated, formula }) => persist !== false && !generated && !formula);
+  const properties = stored.map(({ name, fieldNames: [column = ''] }) => ({ name, column }));
   const layout = {
     table: metadata.tableName,
-    columns: storedProperties(metadata).map(({ fieldNames: [column = ''] }) => column),
+    columns: properties.map(({ column }) => column),
     primaryKey: metadata.getPrimaryProps().flatMap(({ fieldNames }) => fieldNames),
+    properties,
   };
   layouts.set(metadata, layout);
   return layout;
 }
 
-function storedProperties({ props }: EntityMetadata): EntityMetadata['props'] {
-  return props.filter(({ persist, generated, formula }) => persist !== false && !generated && !formula);
-}
-
-function byColumn(metadata: EntityMetadata, row: object): Record<string, unknown> {
+function byColumn({ properties }: Layout, row: object): Record<string, unknown> {
   const given = row as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    storedProperties(metadata).map(({ name, fieldNames: [column = ''] }) => [column, toJson(given[name])]),
-  );
+  return Object.fromEntries(properties.map(({ name, column }) => [column, toJson(given[name])]));
 }
 
 /** What JSON has no form for, as PostgreSQL reads it from text. */
