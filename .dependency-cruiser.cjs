@@ -9,7 +9,7 @@ const CONTEXT = '^src/(?!platform/)([^/]+)/';
 /** main.ts, cli.ts, app.module.ts. */
 const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
 const PUBLIC_API = '^src/[^/]+/index\\.ts$';
-const MODEL_RUNTIMES = '^src/models/runtimes/';
+const MODEL_RUNTIMES = '^src/models/providers/[^/]+/';
 /** Stands beside the source, but may reach for what it needs to check it. */
 const SPEC = '\\.spec\\.ts$';
 

@@ -1,5 +1,5 @@
 /**
- * A process of its own: the least that a server must do for a turn. It authenticates, stores the message, relays the
+ * A process of its own: the least that a server must do for a run. It authenticates, stores the message, relays the
  * provider's answer and stores the reply; no agents, no limits, no history, no runs, no events, no traces.
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { Pool as Connections } from 'pg';
 import { Pool as Upstream } from 'undici';
 import { announce } from './ipc.ts';
 
-interface TurnRequest {
+interface RunRequest {
   readonly Params: { readonly threadId: string };
   readonly Body: { readonly message: { readonly content: string } };
 }
@@ -67,11 +67,11 @@ function textOf(events: string): string {
 
 const app = Fastify({ logger: false });
 
-app.addHook<TurnRequest>('onRequest', async (request, reply) => {
+app.addHook<RunRequest>('onRequest', async (request, reply) => {
   if (!(await authenticate(request.headers.authorization))) return reply.code(401).send({ error: 'unauthorized' });
 });
 
-app.post<TurnRequest>('/v1/threads/:threadId/runs', async (request) => {
+app.post<RunRequest>('/v1/threads/:threadId/runs', async (request) => {
   const { threadId } = request.params;
   await store(threadId, 'user', request.body.message.content);
   let events = '';
@@ -81,7 +81,7 @@ app.post<TurnRequest>('/v1/threads/:threadId/runs', async (request) => {
   return { message: { role: 'assistant', content: text } };
 });
 
-app.post<TurnRequest>('/v1/threads/:threadId/runs/stream', async (request, reply) => {
+app.post<RunRequest>('/v1/threads/:threadId/runs/stream', async (request, reply) => {
   const { threadId } = request.params;
   await store(threadId, 'user', request.body.message.content);
   const answer = await askUpstream(request.body.message.content);

@@ -16,14 +16,14 @@ export function growthText(lines: readonly GrowthFigures[], spread: (of: Spread)
 function firstTable(lines: readonly GrowthFigures[]): string {
   const [{ concurrency } = { concurrency: 0 }] = lines;
   return table(
-    ['First turn on a thread of', 'p50 ms at 16 at a time', 'CPU ms', "PostgreSQL's"],
+    ['First run on a thread of', 'p50 ms at 16 at a time', 'CPU ms', "PostgreSQL's"],
     lines
       .filter((line) => line.concurrency === concurrency)
       .map(({ messages, first }) => [
         messages,
         first.p50Ms.toFixed(1),
-        first.processorMsPerTurn.toFixed(2),
-        first.databaseMsPerTurn?.toFixed(2) ?? '-',
+        first.processorMsPerRun.toFixed(2),
+        first.databaseMsPerRun?.toFixed(2) ?? '-',
       ]),
   );
 }
@@ -33,26 +33,26 @@ function costTable(lines: readonly GrowthFigures[]): string {
     [
       'Messages',
       'At a time',
-      'Turns',
+      'Runs',
       'Sent',
-      'KiB sent a turn',
+      'KiB sent a run',
       'p50 ms',
-      'CPU ms a turn',
+      'CPU ms a run',
       "PostgreSQL's",
       'Input alone: p50 ms',
-      'CPU ms a turn',
+      'CPU ms a run',
     ],
     lines.map((line) => [
       line.messages,
       line.concurrency,
-      line.turns,
+      line.runs,
       line.sentMessages,
-      (line.upstreamBytesPerTurn / 1024).toFixed(1),
+      (line.upstreamBytesPerRun / 1024).toFixed(1),
       line.p50Ms.toFixed(1),
-      line.processorMsPerTurn.toFixed(2),
-      line.databaseMsPerTurn?.toFixed(2) ?? '-',
+      line.processorMsPerRun.toFixed(2),
+      line.databaseMsPerRun?.toFixed(2) ?? '-',
       line.input.p50Ms.toFixed(1),
-      line.input.processorMsPerTurn.toFixed(2),
+      line.input.processorMsPerRun.toFixed(2),
     ]),
   );
 }
@@ -60,7 +60,7 @@ function costTable(lines: readonly GrowthFigures[]): string {
 function multiplesTable(lines: readonly GrowthFigures[], spread: (of: Spread) => string): string {
   const smallest = Math.min(...lines.map(({ messages }) => messages));
   return table(
-    [`By ${smallest} messages`, 'At a time', 'Cost of a turn', 'Service', 'Input alone', 'Net'],
+    [`By ${smallest} messages`, 'At a time', 'Cost of a run', 'Service', 'Input alone', 'Net'],
     lines
       .filter(({ messages }) => messages > smallest)
       .flatMap(({ messages, concurrency, growth }) =>
@@ -77,6 +77,6 @@ function leftOut(lines: readonly GrowthFigures[]): string[] {
   const cut = lines.find(({ messages, sentMessages }) => sentMessages < messages);
   if (!cut) return [];
   return [
-    `Of ${cut.messages} messages the newest ${cut.sentMessages - 1} were sent (and the turn's own): the older ones are more than the model is given.`,
+    `Of ${cut.messages} messages the newest ${cut.sentMessages - 1} were sent (and the run's own): the older ones are more than the model is given.`,
   ];
 }

@@ -1,12 +1,12 @@
 import { median, percentile, round, type Spread, spreadOf, sum } from './figures.ts';
 import type { LoadClient } from './load-client.ts';
-import { databaseMsPerTurn, measureRound, type Place, type Round } from './measure.ts';
+import { databaseMsPerRun, measureRound, type Place, type Round } from './measure.ts';
 import type { OrderedProcess } from './ordered-process.ts';
 import type { Growth } from './plan.ts';
 import { INSTANT } from './script.ts';
 import type { HistoryMessage, SdkOrder, SdkReply } from './sdk-orders.ts';
 
-/** What one turn costs, in milliseconds. */
+/** What one run costs, in milliseconds. */
 interface Cost {
   readonly p50: number;
   readonly processor: number;
@@ -18,17 +18,17 @@ export type CostKind = keyof Cost;
 export interface GrowthFigures {
   readonly messages: number;
   readonly concurrency: number;
-  readonly turns: number;
-  /** Messages that the upstream was sent in the last turn, the new one among them; the rest did not fit. */
+  readonly runs: number;
+  /** Messages that the upstream was sent in the last run, the new one among them; the rest did not fit. */
   readonly sentMessages: number;
-  readonly upstreamBytesPerTurn: number;
+  readonly upstreamBytesPerRun: number;
   readonly p50Ms: number;
-  readonly processorMsPerTurn: number;
-  readonly databaseMsPerTurn: number | null;
+  readonly processorMsPerRun: number;
+  readonly databaseMsPerRun: number | null;
   /** The same request sent straight to the upstream by the provider's official client. */
-  readonly input: { readonly p50Ms: number; readonly processorMsPerTurn: number };
-  /** A turn on a thread that the process has not talked on since its start. */
-  readonly first: { readonly p50Ms: number; readonly processorMsPerTurn: number; readonly databaseMsPerTurn: number | null };
+  readonly input: { readonly p50Ms: number; readonly processorMsPerRun: number };
+  /** A run on a thread that the process has not talked on since its start. */
+  readonly first: { readonly p50Ms: number; readonly processorMsPerRun: number; readonly databaseMsPerRun: number | null };
   /** By the smallest threads of the same round. */
   readonly growth: Readonly<Record<CostKind, { readonly raw: Spread; readonly input: Spread; readonly net: Spread } | null>>;
 }
@@ -57,11 +57,11 @@ export async function measureGrowth(
   const figures: GrowthFigures[] = [];
   say('warming up');
   const [{ messages: few, threads: many } = { messages: 0, threads: 0 }] = sizes;
-  await measureOnce(places, few, { concurrency: 16, seconds: warmUpSeconds, maxTurns: many / 2 });
-  say('first turns');
+  await measureOnce(places, few, { concurrency: 16, seconds: warmUpSeconds, maxRuns: many / 2 });
+  say('first runs');
   const firsts = new Map<number, Round>();
   for (const { messages, threads } of sizes) {
-    const limits = { concurrency: 16, seconds: FIRST_TURNS_SECONDS, maxTurns: messages === few ? threads / 2 : threads };
+    const limits = { concurrency: 16, seconds: FIRST_RUNS_SECONDS, maxRuns: messages === few ? threads / 2 : threads };
     firsts.set(messages, (await measureService(places, messages, limits)).service);
   }
   for (const concurrency of concurrencies) {
@@ -78,16 +78,16 @@ export async function measureGrowth(
   return figures;
 }
 
-/** Enough for one turn on every thread. */
-const FIRST_TURNS_SECONDS = 60;
+/** Enough for one run on every thread. */
+const FIRST_RUNS_SECONDS = 60;
 
-type Limits = Pick<SdkOrder, 'concurrency' | 'seconds' | 'maxTurns'>;
+type Limits = Pick<SdkOrder, 'concurrency' | 'seconds' | 'maxRuns'>;
 
 async function measureOnce(places: GrowthPlaces, messages: number, limits: Limits): Promise<GrowthRound> {
   const measured = await measureService(places, messages, limits);
   const { sdk } = places;
   // However often it is sent, no thread grows by it; the more, the better its small cost is known.
-  const send = { kind: 'send', messages: measured.said, ...limits, maxTurns: Infinity } as const;
+  const send = { kind: 'send', messages: measured.said, ...limits, maxRuns: Infinity } as const;
   const input = await measureRound({ pid: sdk.pid, database: undefined }, async () => (await sdk.order(send, 'sent')).result);
   return { ...measured, input };
 }
@@ -103,9 +103,9 @@ async function measureService(places: GrowthPlaces, messages: number, limits: Li
     load.slice({ target: place.name, form: 'waiting', script: INSTANT, ...limits }),
   );
   const after = await receivedBy(upstreamOrigin);
-  const turns = service.latencies.length;
-  if (after.requests - before.requests !== turns) {
-    throw new Error(`The upstream was asked ${after.requests - before.requests} times in ${turns} turns`);
+  const runs = service.latencies.length;
+  if (after.requests - before.requests !== runs) {
+    throw new Error(`The upstream was asked ${after.requests - before.requests} times in ${runs} runs`);
   }
   const said = saidIn(after.last);
   // 600,000 characters fit for sure of so short messages; a thread that was not read would look cheap.
@@ -143,18 +143,18 @@ function figuresOf(
   smallest: readonly GrowthRound[],
 ): Omit<GrowthFigures, 'first'> {
   const service = rounds.map((round) => round.service);
-  const turns = sum(service.map(({ latencies }) => latencies.length));
+  const runs = sum(service.map(({ latencies }) => latencies.length));
   const input = rounds.map((round) => round.input);
   return {
     messages,
     concurrency,
-    turns,
+    runs,
     sentMessages: rounds.at(-1)?.sentMessages ?? 0,
-    upstreamBytesPerTurn: round(sum(rounds.map(({ bytes }) => bytes)) / turns, 0),
+    upstreamBytesPerRun: round(sum(rounds.map(({ bytes }) => bytes)) / runs, 0),
     p50Ms: p50Of(service),
-    processorMsPerTurn: processorMsOf(service),
-    databaseMsPerTurn: databaseMsPerTurn(service),
-    input: { p50Ms: p50Of(input), processorMsPerTurn: processorMsOf(input) },
+    processorMsPerRun: processorMsOf(service),
+    databaseMsPerRun: databaseMsPerRun(service),
+    input: { p50Ms: p50Of(input), processorMsPerRun: processorMsOf(input) },
     growth: {
       p50: growthOf('p50', rounds, smallest),
       processor: growthOf('processor', rounds, smallest),
@@ -165,7 +165,7 @@ function figuresOf(
 
 function firstOf(round: Round | undefined): GrowthFigures['first'] {
   const rounds = round ? [round] : [];
-  return { p50Ms: p50Of(rounds), processorMsPerTurn: processorMsOf(rounds), databaseMsPerTurn: databaseMsPerTurn(rounds) };
+  return { p50Ms: p50Of(rounds), processorMsPerRun: processorMsOf(rounds), databaseMsPerRun: databaseMsPerRun(rounds) };
 }
 
 function p50Of(rounds: readonly Round[]): number {
@@ -173,16 +173,16 @@ function p50Of(rounds: readonly Round[]): number {
 }
 
 function processorMsOf(rounds: readonly Round[]): number {
-  const turns = sum(rounds.map(({ latencies }) => latencies.length));
-  return round(sum(rounds.map(({ processorMs }) => processorMs)) / turns, 2);
+  const runs = sum(rounds.map(({ latencies }) => latencies.length));
+  return round(sum(rounds.map(({ processorMs }) => processorMs)) / runs, 2);
 }
 
 function costOf({ latencies, processorMs, databaseMs }: Round): Cost {
-  const turns = latencies.length;
+  const runs = latencies.length;
   return {
     p50: median(latencies),
-    processor: processorMs / turns,
-    withDatabase: databaseMs === null ? null : (processorMs + databaseMs) / turns,
+    processor: processorMs / runs,
+    withDatabase: databaseMs === null ? null : (processorMs + databaseMs) / runs,
   };
 }
 

@@ -1,19 +1,19 @@
 import type { ReplyScript } from './script.ts';
-import type { Target, TurnForm } from './targets.ts';
+import type { Target, RunForm } from './targets.ts';
 
-/** Turns on one target, so many at a time, until the time or the number of turns is up. */
+/** Runs on one target, so many at a time, until the time or the number of runs is up. */
 export interface Slice {
   readonly target: string;
-  readonly form: TurnForm;
+  readonly form: RunForm;
   readonly script: ReplyScript;
   readonly concurrency: number;
   readonly seconds: number;
-  readonly maxTurns: number;
+  readonly maxRuns: number;
 }
 
 export interface SliceResult {
   readonly seconds: number;
-  /** Milliseconds, one a turn. */
+  /** Milliseconds, one a run. */
   readonly latencies: readonly number[];
   readonly firstTokens: readonly number[];
 }
@@ -36,7 +36,7 @@ export interface HoldResult {
   readonly firstEndAt: number;
 }
 
-/** Streamed turns, one at a time, whose events are kept by the load process, to be read again. */
+/** Streamed runs, one at a time, whose events are kept by the load process, to be read again. */
 export interface Recording {
   /** Where the runs are. */
   readonly target: string;

@@ -1,10 +1,10 @@
-/** A process of its own: takes the turns that the bench orders and tells how long they took. */
+/** A process of its own: takes the runs that the bench orders and tells how long they took. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
 import { takeOrders } from './ordered-process.ts';
 import { Rejoining } from './rejoining.ts';
-import { type Open, takeThread, takeTurn } from './perform-run.ts';
+import { type Open, takeThread, performRun } from './perform-run.ts';
 import type { Target } from './targets.ts';
 
 const MAX_AT_ONCE = 64;
@@ -22,7 +22,7 @@ function find(name: string): Open {
   return found;
 }
 
-/** Keeps so many turns under way until the time or the number of turns is up; the last ones are waited for. */
+/** Keeps so many runs under way until the time or the number of runs is up; the last ones are waited for. */
 async function runSlice(slice: Slice): Promise<SliceResult> {
   const on = find(slice.target);
   const firstTokens: number[] = [];
@@ -34,10 +34,10 @@ async function runSlice(slice: Slice): Promise<SliceResult> {
   const stagger = ((slice.script.writes - 1) * slice.script.everyMs) / slice.concurrency;
   const worker = async (_: unknown, index: number): Promise<void> => {
     await sleep(index * stagger);
-    while (started < slice.maxTurns && performance.now() < until) {
+    while (started < slice.maxRuns && performance.now() < until) {
       started += 1;
       const thread = takeThread(on);
-      const times = await takeTurn(on.client, on.target, { form: slice.form, thread, script: slice.script });
+      const times = await performRun(on.client, on.target, { form: slice.form, thread, script: slice.script });
       on.free.push(thread);
       firstTokens.push(times.firstToken);
       latencies.push(times.whole);
@@ -60,7 +60,7 @@ async function hold({ target: name, streams, openAtOnce, script }: Hold): Promis
   let peakOpen = 0;
   const hold = async (thread: string, onOpen: () => void): Promise<void> => {
     try {
-      await takeTurn(client, target, { form: 'streamed', thread, script }, () => {
+      await performRun(client, target, { form: 'streamed', thread, script }, () => {
         openNow += 1;
         peakOpen = Math.max(peakOpen, openNow);
         if (openNow === streams) times.allOpen = Date.now();

@@ -1,5 +1,5 @@
 /**
- * The bench: how many turns the service takes, how fast, in how much memory, next to the least that any server would
+ * The bench: how many runs the service takes, how fast, in how much memory, next to the least that any server would
  * have to do in the same run. See docs/performance.md for
  * `npm run bench -- [--quick] [--only <part>] [--document] [--profile <folder>]`.
  */

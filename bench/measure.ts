@@ -2,7 +2,7 @@ import type { Connections } from './databases.ts';
 import { percentile, round, type Spread, spreadOf, sum } from './figures.ts';
 import type { LoadClient } from './load-client.ts';
 import type { SliceResult } from './load-orders.ts';
-import { type Cell, MAX_TURNS_A_ROUND, type Pass } from './plan.ts';
+import { type Cell, MAX_RUNS_A_ROUND, type Pass } from './plan.ts';
 import type { PostgresProcesses } from './postgres-processes.ts';
 import { processorMs, type Sample, residentMiB, watch } from './samples.ts';
 import type { TargetKind } from './targets.ts';
@@ -10,23 +10,23 @@ import { INSTANT } from './script.ts';
 
 export interface CellFigures {
   readonly target: TargetKind;
-  readonly turns: number;
-  readonly turnsPerSecond: number;
+  readonly runs: number;
+  readonly runsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly firstTokenP50Ms: number;
   readonly firstTokenP99Ms: number;
-  /** Time of the target's own process on the processors, a turn; unlike the rest hardly moved by what else runs. */
-  readonly processorMsPerTurn: number;
+  /** Time of the target's own process on the processors, a run; unlike the rest hardly moved by what else runs. */
+  readonly processorMsPerRun: number;
   /** The same of all processes of the PostgreSQL server; null where they are not to be seen, or there is none. */
-  readonly databaseMsPerTurn: number | null;
+  readonly databaseMsPerRun: number | null;
 }
 
 export interface CellResult {
   readonly form: Cell['form'];
   readonly concurrency: number;
   readonly targets: readonly CellFigures[];
-  /** The service's turns per second by another's: the median of the rounds, and the lowest and highest round. */
+  /** The service's runs per second by another's: the median of the rounds, and the lowest and highest round. */
   readonly ratios: Readonly<Partial<Record<TargetKind, Spread>>>;
 }
 
@@ -58,17 +58,17 @@ export async function measureRound(
   return { ...result, processorMs: processorMs(pid) - before, databaseMs };
 }
 
-/** Processor time a turn over all rounds; null where one of them has none. */
-export function databaseMsPerTurn(rounds: readonly Round[]): number | null {
+/** Processor time a run over all rounds; null where one of them has none. */
+export function databaseMsPerRun(rounds: readonly Round[]): number | null {
   const known = rounds.flatMap(({ databaseMs }) => databaseMs ?? []);
-  const turns = sum(rounds.map(({ latencies }) => latencies.length));
-  return known.length === rounds.length ? round(sum(known) / turns, 2) : null;
+  const runs = sum(rounds.map(({ latencies }) => latencies.length));
+  return known.length === rounds.length ? round(sum(known) / runs, 2) : null;
 }
 
 export async function warmUp(load: LoadClient, places: Places, seconds: number): Promise<void> {
   for (const { name: target } of Object.values(places)) {
     for (const form of ['waiting', 'streamed'] as const) {
-      await load.slice({ target, form, script: INSTANT, concurrency: 16, seconds, maxTurns: MAX_TURNS_A_ROUND });
+      await load.slice({ target, form, script: INSTANT, concurrency: 16, seconds, maxRuns: MAX_RUNS_A_ROUND });
     }
   }
 }
@@ -78,8 +78,8 @@ export async function measureCell(load: LoadClient, places: Places, cell: Cell):
   const rounds = new Map<TargetKind, Round[]>();
   for (let number = 0; number < cell.rounds; number += 1) {
     for (const [kind, place] of Object.entries(places) as [TargetKind, Place][]) {
-      const maxTurns = kind === 'service' ? MAX_TURNS_A_ROUND : Infinity;
-      const round = await measureRound(place, () => load.slice({ target: place.name, ...cell, maxTurns }));
+      const maxRuns = kind === 'service' ? MAX_RUNS_A_ROUND : Infinity;
+      const round = await measureRound(place, () => load.slice({ target: place.name, ...cell, maxRuns }));
       rounds.set(kind, [...(rounds.get(kind) ?? []), round]);
     }
   }
@@ -97,14 +97,14 @@ function figuresOf(target: TargetKind, slices: readonly Round[]): CellFigures {
   const firstTokens = slices.flatMap((slice) => slice.firstTokens);
   return {
     target,
-    turns: latencies.length,
-    turnsPerSecond: round(latencies.length / sum(slices.map(({ seconds }) => seconds)), 1),
+    runs: latencies.length,
+    runsPerSecond: round(latencies.length / sum(slices.map(({ seconds }) => seconds)), 1),
     p50Ms: round(percentile(latencies, 0.5), 2),
     p99Ms: round(percentile(latencies, 0.99), 2),
     firstTokenP50Ms: round(percentile(firstTokens, 0.5), 2),
     firstTokenP99Ms: round(percentile(firstTokens, 0.99), 2),
-    processorMsPerTurn: round(sum(slices.map(({ processorMs }) => processorMs)) / latencies.length, 2),
-    databaseMsPerTurn: databaseMsPerTurn(slices),
+    processorMsPerRun: round(sum(slices.map(({ processorMs }) => processorMs)) / latencies.length, 2),
+    databaseMsPerRun: databaseMsPerRun(slices),
   };
 }
 

@@ -1,7 +1,7 @@
 import { median, percentile, round } from './figures.ts';
 import type { LoadClient } from './load-client.ts';
 import { type CellResult, type HoldFigures, measureCell, measureHold, type Place, type Places, warmUp } from './measure.ts';
-import { mostTurns, type Pass } from './plan.ts';
+import { maxRuns, type Pass } from './plan.ts';
 import { provision } from './provision.ts';
 import { watch } from './samples.ts';
 import type { PostgresProcesses } from './postgres-processes.ts';
@@ -12,7 +12,7 @@ export interface PassResult {
   readonly mode: 'postgres' | 'embedded';
   readonly throughput: readonly CellResult[];
   readonly firstToken: readonly CellResult[];
-  /** Resident memory of the service's process while the turns above were taken; null when none were. */
+  /** Resident memory of the service's process while the runs above were taken; null when none were. */
   readonly residentMiB: { readonly median: number; readonly peak: number } | null;
   /** In a process started anew, so that the figure is that of the streams. */
   readonly holds: readonly HoldFigures[];
@@ -29,7 +29,7 @@ export interface Floor {
 
 export type Say = (line: string) => void;
 
-/** Starts the service twice on the same data: for the turns and, anew, for the streams. */
+/** Starts the service twice on the same data: for the runs and, anew, for the streams. */
 interface Mode {
   readonly name: PassResult['mode'];
   start(): Promise<RunningService>;
@@ -50,18 +50,18 @@ export async function runPass(floor: Floor, mode: Mode, pass: Pass, say: Say): P
   const began = Date.now();
   const service = await provision(
     { origin: first.service.origin, pid: first.service.pid, env: first.env },
-    { threads: pass.threads, mostTurns: mostTurns(pass) },
+    { threads: pass.threads, maxRuns: maxRuns(pass) },
   );
   say(`${mode.name}: ${pass.threads} threads made in ${round((Date.now() - began) / 1000, 1)} s`);
-  const turns = pass.throughput.length > 0 ? await measureAllTurns(floor, service, mode, pass, say) : NO_RUNS;
+  const runs = pass.throughput.length > 0 ? await measureAllRuns(floor, service, mode, pass, say) : NO_RUNS;
   await first.stop();
   const holds = pass.holds.length > 0 ? await measureHolds(floor.load, mode, pass, service, say) : [];
-  return { mode: mode.name, ...turns, holds };
+  return { mode: mode.name, ...runs, holds };
 }
 
 const NO_RUNS = { throughput: [], firstToken: [], residentMiB: null };
 
-async function measureAllTurns(
+async function measureAllRuns(
   floor: Floor,
   service: Target,
   mode: Mode,
@@ -70,9 +70,9 @@ async function measureAllTurns(
 ): Promise<Omit<PassResult, 'mode' | 'holds'>> {
   const places = await openAll(floor, service, mode, pass.targets);
   const watching = watch(service.pid);
-  const turns = await measureTurns(floor.load, places, pass, (line) => say(`${mode.name}: ${line}`));
+  const runs = await measureRuns(floor.load, places, pass, (line) => say(`${mode.name}: ${line}`));
   const resident = (await watching.stop()).map(({ residentMiB }) => residentMiB);
-  return { ...turns, residentMiB: { median: round(median(resident), 0), peak: round(percentile(resident, 1), 0) } };
+  return { ...runs, residentMiB: { median: round(median(resident), 0), peak: round(percentile(resident, 1), 0) } };
 }
 
 async function openAll(
@@ -92,7 +92,7 @@ async function openAll(
   return places;
 }
 
-async function measureTurns(
+async function measureRuns(
   load: LoadClient,
   places: Places,
   pass: Pass,

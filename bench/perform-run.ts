@@ -1,6 +1,6 @@
 import type { Dispatcher, Pool } from 'undici';
 import type { ReplyScript } from './script.ts';
-import { marksOf, type Target, type TurnForm, turnRequest } from './targets.ts';
+import { marksOf, type Target, type RunForm, runRequest } from './targets.ts';
 
 /** A target with its connections and with the threads that are free. */
 export interface Open {
@@ -13,28 +13,28 @@ export interface Open {
 export function takeThread({ free, target }: Open): string {
   if (target.kind === 'direct') return '';
   const thread = free.shift();
-  if (thread === undefined) throw new Error(`More turns at once on ${target.kind} than it has threads`);
+  if (thread === undefined) throw new Error(`More runs at once on ${target.kind} than it has threads`);
   return thread;
 }
 
 /** Milliseconds from the request's start. */
-export interface TurnTimes {
+export interface RunTimes {
   readonly firstToken: number;
   readonly whole: number;
 }
 
 /**
- * Takes one turn and reads its answer to the end.
+ * Takes one run and reads its answer to the end.
  * @throws Error on any status but 200 and on an answer that ends without its last event
  */
-export async function takeTurn(
+export async function performRun(
   client: Dispatcher,
   target: Target,
-  turn: { readonly form: TurnForm; readonly thread: string; readonly script: ReplyScript },
+  run: { readonly form: RunForm; readonly thread: string; readonly script: ReplyScript },
   onFirstToken?: () => void,
-): Promise<TurnTimes> {
-  const { path, headers, body } = turnRequest(target, turn.form, turn.thread, turn.script);
-  const marks = marksOf(target.kind, turn.form);
+): Promise<RunTimes> {
+  const { path, headers, body } = runRequest(target, run.form, run.thread, run.script);
+  const marks = marksOf(target.kind, run.form);
   const began = performance.now();
   const answer = await client.request({ path, method: 'POST', headers, body });
   let text = '';

@@ -1,9 +1,9 @@
 import { INSTANT, type ReplyScript } from './script.ts';
-import type { TargetKind, TurnForm } from './targets.ts';
+import type { TargetKind, RunForm } from './targets.ts';
 
 /** One line of the throughput table: the same load on each of some targets. */
 export interface Cell {
-  readonly form: TurnForm;
+  readonly form: RunForm;
   readonly concurrency: number;
   readonly script: ReplyScript;
   /** How long a round lasts on each target. */
@@ -17,19 +17,19 @@ export interface Pass {
   readonly throughput: readonly Cell[];
   readonly firstToken: readonly Cell[];
   readonly holds: readonly { readonly streams: number; readonly script: ReplyScript }[];
-  /** Threads of the service and of the bare server; turns rotate over them. */
+  /** Threads of the service and of the bare server; runs rotate over them. */
   readonly threads: number;
 }
 
-/** Turns on threads of several sizes, each round on every size. */
+/** Runs on threads of several sizes, each round on every size. */
 export interface Growth {
   readonly sizes: readonly { readonly messages: number; readonly threads: number }[];
   readonly concurrencies: readonly number[];
   readonly rounds: number;
   readonly warmUpSeconds: number;
-  /** How long a round lasts at most, and how many turns it has at most: threads must keep their size. */
+  /** How long a round lasts at most, and how many runs it has at most: threads must keep their size. */
   readonly seconds: number;
-  readonly maxTurns: number;
+  readonly maxRuns: number;
 }
 
 export interface Rejoin {
@@ -55,17 +55,17 @@ export interface Plan {
   readonly rejoin: Rejoin | null;
 }
 
-/** Turns of one round on the service at most: bounds how many agents are needed to stay below their limits. */
-export const MAX_TURNS_A_ROUND = 1200;
+/** Runs of one round on the service at most: bounds how many agents are needed to stay below their limits. */
+export const MAX_RUNS_A_ROUND = 1200;
 
 function throughput(concurrencies: readonly number[], seconds: number, rounds: number): Cell[] {
-  const forms: readonly TurnForm[] = ['waiting', 'streamed'];
+  const forms: readonly RunForm[] = ['waiting', 'streamed'];
   return forms.flatMap((form) =>
     concurrencies.map((concurrency) => ({ form, concurrency, script: INSTANT, seconds, rounds })),
   );
 }
 
-/** The first token comes at once and the rest later, so that finishing one turn does not delay the start of another. */
+/** The first token comes at once and the rest later, so that finishing one run does not delay the start of another. */
 function firstToken(seconds: number, rounds: number): Cell[] {
   const cell = (concurrency: number, everyMs: number): Cell => ({
     form: 'streamed',
@@ -93,7 +93,7 @@ const GROWTH: Growth = {
   rounds: 3,
   warmUpSeconds: 1,
   seconds: 1.2,
-  maxTurns: 300,
+  maxRuns: 300,
 };
 
 const REJOIN: Rejoin = {
@@ -162,18 +162,18 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
   };
 }
 
-/** Turns that a pass can take on the service at most. */
-export function mostTurns({ throughput: cells, firstToken: firsts, holds, warmUpSeconds }: Pass): number {
+/** Runs that a pass can take on the service at most. */
+export function maxRuns({ throughput: cells, firstToken: firsts, holds, warmUpSeconds }: Pass): number {
   const rounds = [...cells, ...firsts].reduce((total, { rounds }) => total + rounds, 0);
   const held = holds.reduce((total, { streams }) => total + streams, 0);
-  return rounds * MAX_TURNS_A_ROUND + held + (warmUpSeconds > 0 ? 2 * MAX_TURNS_A_ROUND : 0);
+  return rounds * MAX_RUNS_A_ROUND + held + (warmUpSeconds > 0 ? 2 * MAX_RUNS_A_ROUND : 0);
 }
 
-export function mostGrowthTurns({ sizes, concurrencies, rounds, maxTurns }: Growth): number {
-  return sizes.length * maxTurns * (concurrencies.length * rounds + 1);
+export function maxGrowthRuns({ sizes, concurrencies, rounds, maxRuns }: Growth): number {
+  return sizes.length * maxRuns * (concurrencies.length * rounds + 1);
 }
 
-export function mostRejoinTurns({ runs, warmUpRuns, follow }: Rejoin): number {
+export function maxRejoinRuns({ runs, warmUpRuns, follow }: Rejoin): number {
   return runs + warmUpRuns + 2 * (follow.runs + follow.concurrency);
 }
 

@@ -9,7 +9,7 @@ const AT_ONCE = 16;
 /** What a pass over the service needs: a key, and as many agents as keep every one of them below its limit. */
 export async function provision(
   service: { readonly origin: string; readonly pid: number; readonly env: Environment },
-  needs: { readonly threads: number; readonly mostTurns: number },
+  needs: { readonly threads: number; readonly maxRuns: number },
 ): Promise<Target> {
   const { origin, pid, env } = service;
   const organization = await operatorCommand(['org', 'create', '--name', 'bench', '--agent-limit', '1000'], env);
@@ -18,10 +18,10 @@ export async function provision(
     env,
   );
   const key = created['key'] ?? '';
-  const agents = await inParallel(Math.ceil((needs.threads + needs.mostTurns) / BUDGET), (index) =>
+  const agents = await inParallel(Math.ceil((needs.threads + needs.maxRuns) / BUDGET), (index) =>
     post(origin, key, '/v1/agents', { name: `Bench ${index}`, provider: { type: 'anthropic' } }),
   );
-  // Threads of one agent lie far apart in the list, so that turns spread over the agents.
+  // Threads of one agent lie far apart in the list, so that runs spread over the agents.
   const threads = await inParallel(needs.threads, (index) =>
     post(origin, key, '/v1/threads', { assistant_id: agents[index % agents.length] }),
   );

@@ -1,7 +1,7 @@
 import { percentile, round, type Spread, spreadOf, sum } from './figures.ts';
 import type { LoadClient } from './load-client.ts';
 import type { FollowResult, Part, Recorded } from './load-orders.ts';
-import { databaseMsPerTurn, measureRound, type Place, type Round } from './measure.ts';
+import { databaseMsPerRun, measureRound, type Place, type Round } from './measure.ts';
 import type { Rejoin } from './plan.ts';
 
 /** The replica that ran the runs which are read, and one that did not. */
@@ -114,7 +114,7 @@ function readFigures(
     perSecond: round(latencies.length / sum(rounds.map(({ seconds }) => seconds)), 1),
     ...percentiles(latencies),
     processorMsPerRead: round(sum(rounds.map(({ processorMs }) => processorMs)) / latencies.length, 2),
-    databaseMsPerRead: databaseMsPerTurn(rounds),
+    databaseMsPerRead: databaseMsPerRun(rounds),
     toReadingTheRun: spreadOf(medians(rounds).map((value, index) => value / (floors[index] ?? Number.NaN))),
   };
 }

@@ -2,7 +2,7 @@ import type { Follow, FollowResult, Part, Read, Recorded, Recording, SliceResult
 import { answered, mustAgree, type ReadEvent, readEvents } from './run-events.ts';
 import type { ReplyScript } from './script.ts';
 import { type Open, takeThread } from './perform-run.ts';
-import { turnRequest } from './targets.ts';
+import { runRequest } from './targets.ts';
 
 interface RecordedRun {
   readonly thread: string;
@@ -65,10 +65,10 @@ export class Rejoining {
     return { delays, joined, events: delays.length };
   }
 
-  /** Takes one streamed turn and keeps its events. */
+  /** Takes one streamed run and keeps its events. */
   private async start(on: Open, script: ReplyScript, onEvent?: (run: RunName) => void): Promise<RecordedRun> {
     const thread = takeThread(on);
-    const { path, headers, body } = turnRequest(on.target, 'streamed', thread, script);
+    const { path, headers, body } = runRequest(on.target, 'streamed', thread, script);
     const answer = await on.client.request({ path, method: 'POST', headers, body });
     const events = await readEvents(await answered(answer), 0, (event) => {
       if (event.number === 1) onEvent?.({ thread, id: runIdOf(event) });

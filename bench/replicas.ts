@@ -1,5 +1,5 @@
 import type { Floor, Say } from './passes.ts';
-import { mostRejoinTurns, type Rejoin } from './plan.ts';
+import { maxRejoinRuns, type Rejoin } from './plan.ts';
 import { provision } from './provision.ts';
 import { measureRejoin, type RejoinResult } from './rejoin.ts';
 import type { ClusteredEnvironment, Stage } from './stage.ts';
@@ -17,7 +17,7 @@ export async function runRejoin(
   const other = await stage.startApi(environment);
   const { service, env } = running;
   const threads = rejoin.runs;
-  const target = await provision({ ...service, env }, { threads, mostTurns: mostRejoinTurns(rejoin) });
+  const target = await provision({ ...service, env }, { threads, maxRuns: maxRejoinRuns(rejoin) });
   await load.open('rejoin/own', target);
   await load.open('rejoin/another', { ...target, origin: other.origin, pid: other.pid });
   const result = await measureRejoin(

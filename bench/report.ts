@@ -50,17 +50,17 @@ function ratio({ ratios }: CellResult, to: TargetKind): string {
 
 function throughputTable(cells: readonly CellResult[]): string {
   return table(
-    ['Turns', 'At a time', 'Server', 'Turns/s', 'p50 ms', 'p99 ms', 'CPU ms a turn', "PostgreSQL's", 'Service / this'],
+    ['Runs', 'At a time', 'Server', 'Runs/s', 'p50 ms', 'p99 ms', 'CPU ms a run', "PostgreSQL's", 'Service / this'],
     cells.flatMap((cell) =>
       cell.targets.map((of) => [
         cell.form,
         cell.concurrency,
         of.target,
-        of.turnsPerSecond.toFixed(0),
+        of.runsPerSecond.toFixed(0),
         of.p50Ms.toFixed(1),
         of.p99Ms.toFixed(1),
-        of.processorMsPerTurn.toFixed(2),
-        of.databaseMsPerTurn?.toFixed(2) ?? '-',
+        of.processorMsPerRun.toFixed(2),
+        of.databaseMsPerRun?.toFixed(2) ?? '-',
         of.target === 'service' ? '' : ratio(cell, of.target),
       ]),
     ),
@@ -84,11 +84,11 @@ function firstTokenTable(cells: readonly CellResult[]): string {
   );
 }
 
-function turnsText(pass: PassResult): string {
+function runsText(pass: PassResult): string {
   return [
     throughputTable(pass.throughput),
     firstTokenTable(pass.firstToken),
-    `The service's process held ${pass.residentMiB?.median ?? '-'} MiB at the median and ${pass.residentMiB?.peak ?? '-'} MiB at the peak while these turns were taken.`,
+    `The service's process held ${pass.residentMiB?.median ?? '-'} MiB at the median and ${pass.residentMiB?.peak ?? '-'} MiB at the peak while these runs were taken.`,
   ].join('\n\n');
 }
 
@@ -123,12 +123,12 @@ const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' 
 export function sectionsOf({ machine: on, passes, growth, rejoin, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
-  const turns = passes.filter(({ throughput }) => throughput.length > 0);
+  const runs = passes.filter(({ throughput }) => throughput.length > 0);
   const holding = passes.filter(({ holds }) => holds.length > 0);
   return [
-    ...turns.map((pass) => section(`throughput, ${pass.mode}`, `Turns: ${TITLES[pass.mode]}`, turnsText(pass))),
+    ...runs.map((pass) => section(`throughput, ${pass.mode}`, `Runs: ${TITLES[pass.mode]}`, runsText(pass))),
     ...holding.map(({ mode, holds }) => section(`holds, ${mode}`, `Open streams: ${TITLES[mode]}`, holdsText(holds))),
-    ...(growth ? [section('growth', 'Growth of a turn with its thread', growthText(growth, spread))] : []),
+    ...(growth ? [section('growth', 'Growth of a run with its thread', growthText(growth, spread))] : []),
     ...(rejoin ? [section('rejoin', 'Rejoining a run', rejoinText(rejoin, spread))] : []),
   ];
 }

@@ -37,7 +37,7 @@ export function watch(pid: number, connections?: () => Promise<Connections>): { 
     samples.push({ at, residentMiB: residentMiB(pid), connections: await connections?.() });
   };
   const timer = setInterval(() => {
-    // A process that has ended has nothing to look at; whoever ordered the turns sees why it has.
+    // A process that has ended has nothing to look at; whoever ordered the runs sees why it has.
     looking = looking.then(look).catch(() => {
       clearInterval(timer);
     });

@@ -12,7 +12,7 @@ export const DELTAS = 20;
 export const INSTANT: ReplyScript = { writes: 1, everyMs: 0 };
 
 /**
- * The message of a turn. The script travels in its text, so that it reaches the upstream the same way through
+ * The message of a run. The script travels in its text, so that it reaches the upstream the same way through
  * every server that is measured.
  */
 export function userText({ writes, everyMs }: ReplyScript): string {

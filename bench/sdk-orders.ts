@@ -12,7 +12,7 @@ export interface SdkOrder {
   readonly messages: readonly HistoryMessage[];
   readonly concurrency: number;
   readonly seconds: number;
-  readonly maxTurns: number;
+  readonly maxRuns: number;
 }
 
 export interface SdkReply {

@@ -1,5 +1,5 @@
 /**
- * A process of its own: what a turn's input costs whoever sends it. It builds the request out of messages that are in memory,
+ * A process of its own: what a run's input costs whoever sends it. It builds the request out of messages that are in memory,
  * has the provider's official client send it, and reads the streamed answer to its end; nothing else.
  */
 import Anthropic from '@anthropic-ai/sdk';
@@ -29,14 +29,14 @@ async function ask(said: readonly HistoryMessage[]): Promise<number> {
   return firstToken;
 }
 
-async function send({ messages, concurrency, seconds, maxTurns }: SdkOrder): Promise<SliceResult> {
+async function send({ messages, concurrency, seconds, maxRuns }: SdkOrder): Promise<SliceResult> {
   const latencies: number[] = [];
   const firstTokens: number[] = [];
   const began = performance.now();
   const until = began + seconds * 1000;
   let started = 0;
   const worker = async (): Promise<void> => {
-    while (started < maxTurns && performance.now() < until) {
+    while (started < maxRuns && performance.now() < until) {
       started += 1;
       const asked = performance.now();
       firstTokens.push((await ask(messages)) - asked);

@@ -17,36 +17,36 @@ const ID = (at: string): string =>
     || '8' || substr(md5(random()::text), 1, 15))::uuid`;
 
 /**
- * What so many turns leave behind, in the order in which turns of all the threads at once would: neighbours in a thread are
- * no neighbours on the disk. A run with both its messages a turn; $1 the threads, $2 turns of each, $3 and $4 the texts.
+ * What so many runs leave behind, in the order in which runs of all the threads at once would: neighbours in a thread are
+ * no neighbours on the disk. Each run with both its messages; $1 the threads, $2 runs of each, $3 and $4 the texts.
  */
 const SEED_SQL = `
   with said as materialized (
-    select threads.id as thread_id, threads.organization_id, threads.agent_id, turn, at,
+    select threads.id as thread_id, threads.organization_id, threads.agent_id, nth, at,
            ${ID('at')} as run_id, ${ID('at')} as user_id, ${ID('at')} as reply_id
-    from generate_series(1, $2::int) as turn
+    from generate_series(1, $2::int) as nth
     cross join threads
-    cross join lateral (select now() - make_interval(secs => ($2::int - turn + 1) * 2) as at) as moment
+    cross join lateral (select now() - make_interval(secs => ($2::int - nth + 1) * 2) as at) as moment
     where threads.id = any($1::uuid[])
-    order by turn, threads.id
+    order by nth, threads.id
   ), ran as (
     insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, created_at, provider, model,
                       use_own_api_key, input_tokens, output_tokens, stop_reason, completed_at)
     select run_id, organization_id, thread_id, agent_id, gen_random_uuid(), reply_id, 'completed', at, 'anthropic',
            'claude-sonnet-4-6', false, 20, 80, 'end', at + interval '1 second'
-    from said order by turn, thread_id
+    from said order by nth, thread_id
   ), touched as (
     update threads set title = 'The harbour', last_message_at = now(), updated_at = now() where id = any($1::uuid[])
   )
   insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at)
   select id, organization_id, thread_id, run_id, role, content, 'completed', written
   from (
-    select user_id as id, organization_id, thread_id, run_id, 'user' as role, $3 as content, at as written, turn, 1 as part
+    select user_id as id, organization_id, thread_id, run_id, 'user' as role, $3 as content, at as written, nth, 1 as part
     from said
     union all
-    select reply_id, organization_id, thread_id, run_id, 'assistant', $4, at + interval '1 second', turn, 2 from said
+    select reply_id, organization_id, thread_id, run_id, 'assistant', $4, at + interval '1 second', nth, 2 from said
   ) as written_messages
-  order by turn, part, thread_id`;
+  order by nth, part, thread_id`;
 
 /** Fills threads that hold nothing yet, in the shape in which the service writes them. */
 export async function seed(database: URL, seedings: readonly Seeding[]): Promise<void> {

@@ -68,7 +68,7 @@ export class Stage {
     return new LoadClient(this.processes.startFork('load.ts'));
   }
 
-  /** What a turn's input costs whoever sends it to the upstream. */
+  /** What a run's input costs whoever sends it to the upstream. */
   startSdk(): OrderedProcess<SdkOrder, SdkReply> {
     return new OrderedProcess('SDK', this.processes.startFork('sdk.ts', [this.upstreamOrigin]));
   }

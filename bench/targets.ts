@@ -2,7 +2,7 @@ import { userText, type ReplyScript } from './script.ts';
 
 /** The upstream itself, the least server in front of it, the service. */
 export type TargetKind = 'direct' | 'bare' | 'service';
-export type TurnForm = 'waiting' | 'streamed';
+export type RunForm = 'waiting' | 'streamed';
 
 export interface Target {
   readonly kind: TargetKind;
@@ -10,17 +10,17 @@ export interface Target {
   /** Its process, whose time on the processor is counted. */
   readonly pid: number;
   readonly key: string;
-  /** Threads that turns may be taken on; each holds at most one turn at a time. */
+  /** Threads that runs may be taken on; each holds at most one run at a time. */
   readonly threads: readonly string[];
 }
 
-export interface TurnRequest {
+export interface RunRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export function turnRequest(target: Target, form: TurnForm, thread: string, script: ReplyScript): TurnRequest {
+export function runRequest(target: Target, form: RunForm, thread: string, script: ReplyScript): RunRequest {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.key}` };
   const content = userText(script);
   if (target.kind === 'direct') {
@@ -38,7 +38,7 @@ export interface Marks {
   readonly end: string;
 }
 
-export function marksOf(kind: TargetKind, form: TurnForm): Marks {
+export function marksOf(kind: TargetKind, form: RunForm): Marks {
   if (kind === 'service') {
     return form === 'streamed'
       ? { firstToken: '"TEXT_MESSAGE_CONTENT"', end: '"RUN_FINISHED"' }

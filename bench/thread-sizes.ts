@@ -2,12 +2,12 @@ import { round } from './figures.ts';
 import { type GrowthFigures, measureGrowth } from './growth.ts';
 import type { Place } from './measure.ts';
 import type { Floor, Say } from './passes.ts';
-import { type Growth, mostGrowthTurns } from './plan.ts';
+import { type Growth, maxGrowthRuns } from './plan.ts';
 import { provision } from './provision.ts';
 import { seed, type Seeding } from './seed.ts';
 import type { ClusteredEnvironment, Stage } from './stage.ts';
 
-/** Starts the service, fills threads of every size and measures turns on them. */
+/** Starts the service, fills threads of every size and measures runs on them. */
 export async function runGrowth(
   stage: Stage,
   { load, direct, postgres }: Floor,
@@ -20,7 +20,7 @@ export async function runGrowth(
   const { service, env } = running;
   const began = Date.now();
   const threads = growth.sizes.reduce((total, size) => total + size.threads, 0);
-  const target = await provision({ ...service, env }, { threads, mostTurns: mostGrowthTurns(growth) });
+  const target = await provision({ ...service, env }, { threads, maxRuns: maxGrowthRuns(growth) });
   const seedings = shareOut(target.threads, growth);
   await seed(environment.database, seedings);
   say(`growth: ${threads} threads filled in ${round((Date.now() - began) / 1000, 1)} s`);

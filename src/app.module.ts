@@ -1,21 +1,22 @@
-import { type DynamicModule, Global, Module, type Type } from '@nestjs/common';
-import { accessCommands, AccessModule, accessSchema } from './access/index.js';
-import { agentCommands, AgentsModule, agentsSchema } from './agents/index.js';
-import { ConversationsModule, conversationsSchema, type RunExtensions } from './conversations/index.js';
-import { DemoModule } from './demo/index.js';
-import { FilesModule, filesSchema } from './files/index.js';
-import { InstructionsModule, instructionsSchema, SectionsPromptSource } from './instructions/index.js';
-import { GatewaysModule, ModelsModule, modelsSchema } from './models/index.js';
-import { ObservabilityModule, RecordTrace, tracesSchema } from './observability/index.js';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { accessContext } from './access/index.js';
+import { agentsContext } from './agents/index.js';
+import { conversationsContext, type RunExtensions, RunExtensionsModule } from './conversations/index.js';
+import { demoContext } from './demo/index.js';
+import { filesContext } from './files/index.js';
+import { instructionsContext } from './instructions/index.js';
+import { modelsContext } from './models/index.js';
+import { observabilityContext } from './observability/index.js';
 import { Clock } from './platform/clock/index.js';
 import { Settings } from './platform/config/index.js';
+import type { Context } from './platform/context/index.js';
 import { CursorsModule } from './platform/cursors/index.js';
 import { type ContextSchema, DatabaseModule, type OpenDatabase } from './platform/database/index.js';
 import { EgressModule } from './platform/egress/index.js';
 import { EventsModule } from './platform/events/index.js';
 import { FileStoreModule } from './platform/files/index.js';
 import { HttpModule } from './platform/http/index.js';
-import { JobsModule, jobsSchema } from './platform/jobs/index.js';
+import { jobCommands, JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
 import {
@@ -26,42 +27,39 @@ import {
 } from './platform/operator/index.js';
 import { RunLogModule } from './platform/run-log/index.js';
 import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
-import { type RotateSecrets, VaultModule, vaultSchema } from './platform/vault/index.js';
+import { VaultModule, vaultSchema } from './platform/vault/index.js';
 
-/** What the service keeps in its database: one line a context. */
-export const schemas: readonly ContextSchema[] = [
-  jobsSchema,
-  vaultSchema,
-  accessSchema,
-  modelsSchema,
-  agentsSchema,
-  instructionsSchema,
-  conversationsSchema,
-  tracesSchema,
-  filesSchema,
+/** A context that may add to the runs of agents. */
+export type AppContext = Context<RunExtensions>;
+
+/** What the service is made of. What several contexts add to a run is asked in this order. */
+export const contexts: readonly AppContext[] = [
+  accessContext,
+  modelsContext,
+  agentsContext,
+  instructionsContext,
+  conversationsContext,
+  observabilityContext,
+  filesContext,
+  demoContext,
 ];
 
-/** The operator's commands: one line a context that has some. */
-export function operatorCommands(
-  kernel: OperatorKernel,
-  rotateSecrets: () => RotateSecrets,
-): readonly OperatorCommand[] {
-  return [
-    migrateCommand(kernel),
-    rotateSecretsCommand(rotateSecrets),
-    ...accessCommands(kernel),
-    ...agentCommands(kernel),
-  ];
+/** What the service keeps in its database. */
+export function schemasOf(parts: readonly AppContext[]): readonly ContextSchema[] {
+  return [jobsSchema, vaultSchema, ...parts.flatMap(({ schema }) => (schema ? [schema] : []))];
 }
 
-/** Who takes part in a run; a context that extends the agents' turns adds itself here. */
-const participants: RunExtensions = {
-  imports: [InstructionsModule, ObservabilityModule],
-  promptSources: [SectionsPromptSource],
-  toolSources: [],
-  hooks: [],
-  observers: [RecordTrace],
-};
+export const schemas = schemasOf(contexts);
+
+/** The operator's commands. */
+export function operatorCommands(kernel: OperatorKernel): readonly OperatorCommand[] {
+  return [
+    migrateCommand(kernel),
+    rotateSecretsCommand(kernel),
+    ...jobCommands(kernel),
+    ...contexts.flatMap(({ commands }) => commands?.(kernel) ?? []),
+  ];
+}
 
 /** What a process is made of besides its contexts. */
 export interface Kernel {
@@ -69,13 +67,15 @@ export interface Kernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Further participants, asked after the service's own. */
-  readonly extensions?: Partial<RunExtensions>;
+  /** Further contexts, after the service's own. */
+  readonly extensions?: readonly AppContext[];
 }
 
 @Module({})
 export class AppModule {
-  static forRoot({ settings, open, clock, logger, extensions }: Kernel): DynamicModule {
+  static forRoot({ settings, open, clock, logger, extensions = [] }: Kernel): DynamicModule {
+    const parts = [...contexts, ...extensions].filter(({ enabled }) => enabled?.(settings) ?? true);
+    const modules = parts.flatMap((part) => part.modules);
     return {
       module: AppModule,
       imports: [
@@ -92,16 +92,10 @@ export class AppModule {
         FileStoreModule.forRoot(settings),
         JobsModule.forRoot(settings),
         HttpModule,
-        AccessModule,
-        ModelsModule,
-        GatewaysModule,
-        AgentsModule,
-        InstructionsModule,
-        ConversationsModule.forRoot(extended(extensions)),
-        ObservabilityModule,
-        FilesModule,
-        ...(settings.demo ? [DemoModule] : []),
+        RunExtensionsModule.forRoot(parts),
+        ...modules,
       ],
+      providers: parts.flatMap(({ healthChecks = [] }) => [...healthChecks]),
     };
   }
 }
@@ -120,15 +114,4 @@ class KernelModule {
       exports: [Settings, Clock],
     };
   }
-}
-
-function extended(extensions: Partial<RunExtensions> = {}): RunExtensions {
-  const both = <Item>(own: readonly Item[], added: readonly Item[] = []): readonly Item[] => [...own, ...added];
-  return {
-    imports: both<Type | DynamicModule>(participants.imports, extensions.imports),
-    promptSources: both(participants.promptSources, extensions.promptSources),
-    toolSources: both(participants.toolSources, extensions.toolSources),
-    hooks: both(participants.hooks, extensions.hooks),
-    observers: both(participants.observers, extensions.observers),
-  };
 }

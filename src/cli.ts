@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { operatorCommands, schemas } from './app.module.js';
+import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
 import { loadSettings } from './platform/config/index.js';
 import { messageOf } from './platform/errors/index.js';
@@ -14,16 +15,18 @@ const MISUSED = 2;
 async function main(line: readonly string[]): Promise<void> {
   const clock = new SystemClock();
   const settings = loadSettings({ role: 'all', demo: false });
+  checkProviderSettings(settings);
   const answer = await runOperatorLine(
     {
       settings,
       schemas,
       clock,
       commands: (open) =>
-        operatorCommands(
-          { open, clock, events: new EventBus(), tell },
-          () => new RotateSecrets(open.database, MasterKeys.load(settings)),
-        ),
+        operatorCommands({
+          ...{ open, clock, tell },
+          events: new EventBus(),
+          rotateSecrets: () => new RotateSecrets(open.database, MasterKeys.load(settings)),
+        }),
     },
     line,
   );

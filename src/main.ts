@@ -3,6 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthenticateRequest, BootstrapOrganization } from './access/index.js';
 import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
+import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
 import { InvalidSetting, loadSettings, type ProcessRole } from './platform/config/index.js';
 import { DataFolderInUse, migrate, openDatabase } from './platform/database/index.js';
@@ -37,6 +38,7 @@ function readMode(word: string): Mode {
 
 async function start(mode: Mode): Promise<void> {
   const settings = loadSettings(mode);
+  checkProviderSettings(settings);
   const logger = createLogger(settings);
   const clock = new SystemClock();
   if (settings.role !== 'worker') await checkListenAddress(settings);
@@ -81,7 +83,10 @@ async function startHttp(kernel: Kernel): Promise<void> {
 
 /** Operator commands for an embedded service come through it: no other process may use its data folder. */
 async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
-  const commands = operatorCommands({ open, clock, events: app.get(EventBus) }, () => app.get(RotateSecrets));
+  const commands = operatorCommands({
+    ...{ open, clock, events: app.get(EventBus) },
+    rotateSecrets: () => app.get(RotateSecrets),
+  });
   const server = new OperatorServer(settings.dataDir, commands);
   await server.start();
   // Commands under way need the database, so they end before it closes.

@@ -1,3 +1,4 @@
+import { PROVIDERS } from './models/index.js';
 import type { Settings } from './platform/config/index.js';
 
 /**
@@ -21,7 +22,7 @@ export function welcome(listening: string, settings: Settings, firstKey: string 
       '',
       `  curl -s ${url}/v1/agents -H 'authorization: Bearer ${firstKey}' \\`,
       `    -H 'content-type: application/json' \\`,
-      `    -d '{"name": "First agent", "provider": {"type": "anthropic"}}'`,
+      `    -d '{"name": "First agent", "provider": {"type": "${PROVIDERS[0].type}"}}'`,
     );
   }
   return `\n${lines.join('\n')}\n\n`;

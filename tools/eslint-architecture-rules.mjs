@@ -8,7 +8,7 @@ import { builtinRules } from 'eslint/use-at-your-own-risk';
 const SOURCE = 'src/**/*.ts';
 const CONTEXTS = 'src/!(platform)/**/*.ts';
 const SPECS = '**/*.spec.ts';
-const EGRESS_AND_RUNTIMES = ['src/platform/egress/**', 'src/models/runtimes/**'];
+const EGRESS_AND_RUNTIMES = ['src/platform/egress/**', 'src/models/providers/*/**'];
 
 const isHttpException = (value) =>
   typeof value === 'function' && (value === nest.HttpException || value.prototype instanceof nest.HttpException);

@@ -1,5 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { MemoryWindows, RedisWindows } from '../platform/limits/index.js';
 import { AddMember } from './application/add-member.js';
 import { AuthenticateApiKey } from './application/authenticate-api-key.js';
 import { BootstrapOrganization } from './application/bootstrap-organization.js';
@@ -14,10 +16,9 @@ import { UpdateOrganization } from './application/update-organization.js';
 import { AccessGuard } from './http/access.guard.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthenticateRequest } from './http/authenticate-request.js';
-import { ChatBudget } from './http/chat-budget.js';
+import { BudgetGuard, budgets } from './http/budget.guard.js';
 import { FailedCredentials } from './http/failed-credentials.js';
 import { RouteDeclarations } from './http/route-declarations.js';
-import { TraceBudget } from './http/trace-budget.js';
 import { ApiKeyRepository } from './persistence/api-key.repository.js';
 import { MemberRepository } from './persistence/member.repository.js';
 import { OrganizationRepository } from './persistence/organization.repository.js';
@@ -25,16 +26,17 @@ import { OrganizationRepository } from './persistence/organization.repository.js
 /** Who may do what. Global: every context declares its routes here and registers its look-ups. */
 @Global()
 @Module({
-  imports: [DiscoveryModule],
+  imports: [DiscoveryModule, ThrottlerModule.forRootAsync({ inject: [MemoryWindows, RedisWindows], useFactory: budgets })],
   controllers: [ApiKeysController],
   providers: [
+    // In the order that the interface promises.
+    { provide: APP_GUARD, useClass: BudgetGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
     AddMember,
     ApiKeyRepository,
     AuthenticateApiKey,
     AuthenticateRequest,
     BootstrapOrganization,
-    ChatBudget,
     CreateOrganization,
     FailedCredentials,
     IssueApiKey,
@@ -46,7 +48,6 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     ResourceLookups,
     RevokeApiKey,
     RouteDeclarations,
-    TraceBudget,
     UpdateOrganization,
   ],
   exports: [AuthenticateRequest, BootstrapOrganization, OrganizationDirectory, ResourceLookups, RouteDeclarations],

@@ -1,5 +1,16 @@
-export { AccessModule } from './access.module.js';
-export { accessSchema } from './persistence/access.schema.js';
+import type { Context } from '../platform/context/index.js';
+import { AccessModule } from './access.module.js';
+import { accessCommands } from './operator/access-commands.js';
+import { accessSchema } from './persistence/access.schema.js';
+
+export const accessContext = {
+  name: 'access',
+  modules: [AccessModule],
+  schema: accessSchema,
+  commands: accessCommands,
+} satisfies Context;
+
+export { AccessModule };
 export { CAPABILITIES, type Capability } from './domain/capability.js';
 export { FEATURES, type Feature } from './domain/feature.js';
 export { type Plan } from './domain/plan.js';
@@ -13,4 +24,3 @@ export { RouteDeclarations } from './http/route-declarations.js';
 export { ResourceLookup, ResourceLookups, type ResourceOfAgent } from './application/resource-lookup.js';
 export { OrganizationDirectory, type OrganizationView } from './application/organization-directory.js';
 export { BootstrapOrganization, type FirstKey } from './application/bootstrap-organization.js';
-export { accessCommands } from './operator/access-commands.js';

@@ -1,5 +1,16 @@
-export { AgentsModule } from './agents.module.js';
-export { agentsSchema } from './persistence/agents.schema.js';
+import type { Context } from '../platform/context/index.js';
+import { AgentsModule } from './agents.module.js';
+import { agentCommands } from './operator/agent-commands.js';
+import { agentsSchema } from './persistence/agents.schema.js';
+
+export const agentsContext = {
+  name: 'agents',
+  modules: [AgentsModule],
+  schema: agentsSchema,
+  commands: agentCommands,
+} satisfies Context;
+
+export { AgentsModule };
 export { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from './application/agent-data-holders.js';
 export { AgentDirectory, type CurrentAgent, type RunnableAgent, type VisibleAgent } from './application/agent-directory.js';
 export { AgentRouting } from './application/agent-routing.js';
@@ -17,4 +28,3 @@ export type { KnowledgeSearch } from './domain/knowledge-search.js';
 export type { ComponentMap, ComponentSwitch, Frequency, ResponseComponents } from './domain/response-components.js';
 export { acceptableVersions, etagOf } from './http/if-match.js';
 export { ApiVersionHeader } from './http/version-header.js';
-export { agentCommands } from './operator/agent-commands.js';

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type OnModuleInit, type Type } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { AccessModule, ResourceLookups } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
 import { FilesModule } from '../files/index.js';
@@ -13,25 +13,26 @@ import { CreateThread } from './application/create-thread.js';
 import { DeleteThread } from './application/delete-thread.js';
 import { RunReconciler } from './application/run-reconciler.js';
 import { HoldAttachedFiles } from './application/hold-attached-files.js';
+import { IdempotentRuns } from './application/idempotent-runs.js';
 import { JoinRun } from './application/join-run.js';
 import { RunHeartbeat } from './application/run-heartbeat.js';
 import { ListMessages } from './application/list-messages.js';
 import { ListThreads } from './application/list-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
 import { ReadThread } from './application/read-thread.js';
-import { RefuseRepeatedToolCalls } from './application/refuse-repeated-tool-calls.js';
 import { RemoveDeletedThreads } from './application/remove-deleted-threads.js';
 import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
+import { RunLauncher } from './application/run-launcher.js';
 import { RunSupervisor } from './application/run-supervisor.js';
 import { StartRun } from './application/start-run.js';
 import { SuggestNext } from './application/suggest-next.js';
+import { ThreadDataHolders } from './application/thread-data-holders.js';
 import { ThreadLookup } from './application/thread-lookup.js';
 import { CallModel } from './engine/call-model.js';
 import { ExecuteTools } from './engine/execute-tools.js';
 import { HookDispatcher } from './engine/hook-dispatcher.js';
 import { LoadHistory } from './engine/load-history.js';
-import { PROMPT_SOURCES, TOOL_SOURCES, RUN_HOOKS, RUN_OBSERVERS } from './engine/run-extensions.js';
 import { PersistRun } from './engine/persist-run.js';
 import { PrepareRun } from './engine/prepare-run.js';
 import { LoadAttachments } from './engine/load-attachments.js';
@@ -55,20 +56,6 @@ import { NewThreadRepository } from './persistence/new-thread.repository.js';
 import { RunReader } from './persistence/run-reader.repository.js';
 import { RunRepository } from './persistence/run.repository.js';
 import { ThreadRepository } from './persistence/thread.repository.js';
-import type { PromptSource, ToolSource, RunHooks, RunObserver } from './ports/index.js';
-import { ThreadDataModule } from './thread-data.module.js';
-
-/** Those who take part in every run, in the order they are asked. */
-export interface RunExtensions {
-  /** The modules that provide the classes below. */
-  readonly imports: readonly (Type | DynamicModule)[];
-  readonly promptSources: readonly Type<PromptSource>[];
-  readonly toolSources: readonly Type<ToolSource>[];
-  readonly hooks: readonly Type<RunHooks>[];
-  readonly observers: readonly Type<RunObserver>[];
-}
-
-const contexts = [AccessModule, AgentsModule, ModelsModule, FilesModule, ThreadDataModule];
 
 const attachments = [AcceptAttachments, LoadAttachments, HoldAttachedFiles];
 
@@ -83,7 +70,54 @@ const controllers = [
   AgUiController,
 ];
 
-@Module({})
+@Module({
+  imports: [AccessModule, AgentsModule, ModelsModule, FilesModule, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads)],
+  controllers,
+  providers: [
+    ThreadRepository,
+    MessageRepository,
+    RunRepository,
+    RunOwner,
+    HookDispatcher,
+    LoadHistory,
+    HistoryCache,
+    PrepareRun,
+    CallModel,
+    ExecuteTools,
+    PersistRun,
+    RunEngine,
+    RunSupervisor,
+    ThreadLookup,
+    CreateThread,
+    ListThreads,
+    ReadThread,
+    DeleteThread,
+    ListMessages,
+    ReactToMessage,
+    ...attachments,
+    ...deletion,
+    RunLauncher,
+    IdempotentRuns,
+    StartRun,
+    ResumeRun,
+    CompleteChat,
+    RunAgUi,
+    SuggestNext,
+    ChatCompletionStreams,
+    JoinRun,
+    CancelRun,
+    RunStreams,
+    RunReader,
+    IdempotencyRepository,
+    NewThreadRepository,
+    PurgeIdempotencyKeys,
+    RunHeartbeat,
+    RunReconciler,
+    CancelRunsWhenAgentDeleted,
+    ThreadDataHolders,
+  ],
+  exports: [ThreadDataHolders],
+})
 export class ConversationsModule implements OnModuleInit {
   constructor(
     private readonly lookups: ResourceLookups,
@@ -91,65 +125,6 @@ export class ConversationsModule implements OnModuleInit {
     private readonly draining: ShutdownState,
     private readonly supervisor: RunSupervisor,
   ) {}
-
-  static forRoot(participants: RunExtensions): DynamicModule {
-    const list = <Participant>(token: symbol, classes: readonly Type<Participant>[]) => ({
-      provide: token,
-      useFactory: (...instances: Participant[]) => instances,
-      inject: [...classes],
-    });
-    return {
-      module: ConversationsModule,
-      imports: [...contexts, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads), ...participants.imports],
-      controllers,
-      providers: [
-        RefuseRepeatedToolCalls,
-        list(PROMPT_SOURCES, participants.promptSources),
-        list(TOOL_SOURCES, participants.toolSources),
-        list(RUN_HOOKS, [RefuseRepeatedToolCalls, ...participants.hooks]),
-        list(RUN_OBSERVERS, participants.observers),
-        ThreadRepository,
-        MessageRepository,
-        RunRepository,
-        RunOwner,
-        HookDispatcher,
-        LoadHistory,
-        HistoryCache,
-        PrepareRun,
-        CallModel,
-        ExecuteTools,
-        PersistRun,
-        RunEngine,
-        RunSupervisor,
-        ThreadLookup,
-        CreateThread,
-        ListThreads,
-        ReadThread,
-        DeleteThread,
-        ListMessages,
-        ReactToMessage,
-        ...attachments,
-        ...deletion,
-        StartRun,
-        ResumeRun,
-        CompleteChat,
-        RunAgUi,
-        SuggestNext,
-        ChatCompletionStreams,
-        JoinRun,
-        CancelRun,
-        RunStreams,
-        RunReader,
-        IdempotencyRepository,
-        NewThreadRepository,
-        PurgeIdempotencyKeys,
-        RunHeartbeat,
-        RunReconciler,
-        CancelRunsWhenAgentDeleted,
-      ],
-      exports: [],
-    };
-  }
 
   onModuleInit(): void {
     this.lookups.register(this.threads);

@@ -1,7 +1,16 @@
-export { ConversationsModule, type RunExtensions } from './conversations.module.js';
+import type { Context } from '../platform/context/index.js';
+import { ConversationsModule } from './conversations.module.js';
+import { conversationsSchema } from './persistence/conversations.schema.js';
+
+export const conversationsContext = {
+  name: 'conversations',
+  modules: [ConversationsModule],
+  schema: conversationsSchema,
+} satisfies Context;
+
+export { ConversationsModule };
+export { type RunExtensions, RunExtensionsModule } from './run-extensions.module.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
-export { ThreadDataModule } from './thread-data.module.js';
-export { conversationsSchema } from './persistence/conversations.schema.js';
 export * from './ports/index.js';
 export type { Message, ToolCallRecord } from './domain/message.js';
 export type { Run, RunError, RunStatus, RunUsage } from './domain/run.js';

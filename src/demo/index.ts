@@ -1,1 +1,4 @@
-export { DemoModule } from './demo.module.js';
+import type { Context } from '../platform/context/index.js';
+import { DemoModule } from './demo.module.js';
+
+export const demoContext = { name: 'demo', modules: [DemoModule], enabled: ({ demo }) => demo } satisfies Context;

@@ -1,5 +1,10 @@
-export { FilesModule } from './files.module.js';
-export { filesSchema } from './persistence/files.schema.js';
+import type { Context } from '../platform/context/index.js';
+import { FilesModule } from './files.module.js';
+import { filesSchema } from './persistence/files.schema.js';
+
+export const filesContext = { name: 'files', modules: [FilesModule], schema: filesSchema } satisfies Context;
+
+export { FilesModule };
 export { AttachmentFetcher } from './application/attachment-fetcher.js';
 export { AttachmentMemory, memoryOf, type MemoryReservation } from './application/attachment-memory.js';
 export { FileDirectory, type DirectoryFile, type NewFile } from './application/file-directory.js';

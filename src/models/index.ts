@@ -1,21 +1,50 @@
+import type { Context } from '../platform/context/index.js';
+import { GatewaysModule } from './gateways.module.js';
+import { ModelsModule } from './models.module.js';
+import { modelsSchema } from './persistence/models.schema.js';
+
+export const modelsContext = { name: 'models', modules: [ModelsModule, GatewaysModule], schema: modelsSchema } satisfies Context;
+
+export { GatewaysModule, ModelsModule };
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';
-export { creditsFor, defaultModel, findModel, modelsOf, type CatalogueModel } from './domain/catalogue.js';
+export { checkProviderSettings } from './application/managed-providers.js';
+export { type CatalogueModel, creditsFor } from './domain/catalogue-model.js';
 export { GatewayNotPermitted } from './domain/gateway.errors.js';
 export {
   type GatewayAddress,
   HEADER_TOKEN,
-  isRouted,
   MAX_GATEWAY_NAME,
   MAX_GATEWAY_TOKEN,
   type OpenGateway,
   type OrganizationGateway,
   PATH_PART,
 } from './domain/gateway.js';
-export { type ModelAttachment, type ModelImageType, takesMediaType } from './domain/model-attachment.js';
+export type { ModelAttachment, ModelImageType } from './domain/model-attachment.js';
 export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
 export type * from './domain/model-runtime.js';
-export { PROVIDER_TYPES, type ProviderType } from './domain/provider-type.js';
-export { GatewaysModule } from './gateways.module.js';
-export { ModelsModule } from './models.module.js';
-export { modelsSchema } from './persistence/models.schema.js';
+export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';
+export {
+  MODEL_PROVIDERS,
+  type ModelOptions,
+  type ModelRequest,
+  type OptionsRequest,
+  PROVIDER_TYPES,
+  PROVIDERS,
+  type ProviderType,
+  REQUESTABLE_TYPES,
+  type RequestableType,
+} from './providers/index.js';
+export {
+  defaultModel,
+  findModel,
+  isRunnable,
+  knownProvider,
+  modelsOf,
+  providerOf,
+  quickOptions,
+  takesMediaType,
+} from './providers/lookup.js';
+export type { KeyChoice } from './providers/shared/own-key.js';
+export type { ModelChoice } from './providers/shared/provider.js';
+export { ProviderResponse } from './providers/shared/provider.dto.js';

@@ -1,3 +1,12 @@
-export { ObservabilityModule } from './observability.module.js';
-export { tracesSchema } from './persistence/traces.schema.js';
-export { RecordTrace } from './application/record-trace.js';
+import type { RunExtensions } from '../conversations/index.js';
+import type { Context } from '../platform/context/index.js';
+import { RecordTrace } from './application/record-trace.js';
+import { ObservabilityModule } from './observability.module.js';
+import { tracesSchema } from './persistence/traces.schema.js';
+
+export const observabilityContext = {
+  name: 'observability',
+  modules: [ObservabilityModule],
+  schema: tracesSchema,
+  runs: { observers: [RecordTrace] },
+} satisfies Context<RunExtensions>;

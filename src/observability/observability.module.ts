@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ThreadDataModule } from '../conversations/index.js';
+import { ConversationsModule } from '../conversations/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { HoldTracesOfThreads } from './application/hold-traces-of-threads.js';
 import { ReadTraces } from './application/read-traces.js';
@@ -11,7 +11,7 @@ import { TraceRepository } from './persistence/trace.repository.js';
 
 /** What the agents did: a trace of every run, kept and read for 90 days. */
 @Module({
-  imports: [ThreadDataModule, JobsModule.define(purgeTraces)],
+  imports: [ConversationsModule, JobsModule.define(purgeTraces)],
   controllers: [TracesController],
   providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard, HoldTracesOfThreads],
   exports: [RecordTrace],

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { SqlExecutor } from '../platform/database/index.js';
+import { activeJob } from '../../test/support/job-site.js';
+import { insertRows, rowsByTable, type SqlExecutor, statement } from '../platform/database/index.js';
 import { ManualClock } from '../../test/support/manual-clock.js';
 import { openTestDatabase, type TestDatabase } from '../../test/support/test-database.js';
-import { accessSchema } from '../access/index.js';
-import { agentsSchema } from '../agents/index.js';
-import { conversationsSchema, type FinishedRun } from '../conversations/index.js';
+import { accessContext } from '../access/index.js';
+import { agentsContext } from '../agents/index.js';
+import { conversationsContext, type FinishedRun } from '../conversations/index.js';
 import { newId } from '../platform/ids/index.js';
 import { createLogger } from '../platform/telemetry/index.js';
 import { ReadTraces, type TraceQuery } from './application/read-traces.js';
@@ -32,7 +33,7 @@ let record: RecordTrace;
 let read: ReadTraces;
 
 beforeAll(async () => {
-  open = await openTestDatabase([accessSchema, agentsSchema, conversationsSchema, tracesSchema]);
+  open = await openTestDatabase([accessContext.schema, agentsContext.schema, conversationsContext.schema, tracesSchema]);
   traces = new TraceRepository(open.database);
   record = new RecordTrace();
   read = new ReadTraces(traces, new ManualClock(NOW));
@@ -107,8 +108,10 @@ function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
 
 /** As the end of a run does: the record is a part of its statement. */
 async function store(executor: SqlExecutor, finished: FinishedRun): Promise<void> {
-  const { sql, parameters } = record.record(finished);
-  await executor.query(`with ended_run as (select 1) ${sql}`, parameters);
+  for (const kept of rowsByTable(open.database.orm, record.record(finished))) {
+    const insert = statement({ rows: 'json' }, (p) => `with ended_run as (select 1) ${insertRows(kept, p.rows, 'ended_run')}`);
+    await insert.run(executor, { rows: kept.rows });
+  }
 }
 
 function keep(...all: FinishedRun[]): Promise<void> {
@@ -305,7 +308,6 @@ describe('reading traces', () => {
 });
 
 describe('the purge', () => {
-  const running = { signal: new AbortController().signal, attempt: 1 };
   const purge = (): PurgeTraces => new PurgeTraces(traces, new ManualClock(NOW), createLogger({ logLevel: 'silent' }));
   const keepOld = (on: Conversation, count: number): Promise<void> =>
     keep(...Array.from({ length: count }, () => finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) })));
@@ -319,9 +321,9 @@ describe('the purge', () => {
     const oldest = finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS) });
     await keep(oldest);
     await keepOld(on, PURGE_BATCH + 3);
-    await purge().run({}, running);
+    await purge().process(activeJob({}));
     expect(await stored(on)).toEqual([oldest.run.id]);
-    await purge().run({}, running);
+    await purge().process(activeJob({}));
     expect(await stored(on)).toEqual([oldest.run.id]);
   });
 
@@ -330,15 +332,15 @@ describe('the purge', () => {
     await keepOld(on, 5);
     expect(await traces.deleteBefore(new Date(NOW.getTime() - RETENTION_MS), 3)).toBe(3);
     expect(await stored(on)).toHaveLength(2);
-    await purge().run({}, running);
+    await purge().process(activeJob({}));
   });
 
   it('stops between batches when its process stops', async () => {
     const on = await conversation();
     await keepOld(on, 1);
-    const stopped = purge().run({}, { signal: AbortSignal.abort(new Error('stopping')), attempt: 1 });
+    const stopped = purge().process(activeJob({}, AbortSignal.abort(new Error('stopping'))));
     await expect(stopped).rejects.toThrow('stopping');
     expect(await stored(on)).toHaveLength(1);
-    await purge().run({}, running);
+    await purge().process(activeJob({}));
   });
 });

@@ -66,6 +66,24 @@ async function expectExactlyThePlanted(rule: string, reports: readonly Report[])
   expect([...new Set(reports.map((report) => report.file))].sort()).toEqual(planted);
 }
 
+describe('the example of docs/extending.md', () => {
+  const example = join(ROOT, 'test/extending');
+
+  it('breaks no rule', async () => {
+    expect(await brokenImports(example)).toEqual([]);
+    expect(await brokenNames(example)).toEqual([]);
+  });
+
+  it('imports other contexts and the platform through their public APIs alone', async () => {
+    const files = await filesBelow(example, 'src/**/*.ts');
+    const imports = files.flatMap((file) => [
+      ...readFileSync(join(example, file), 'utf8').matchAll(/from '(?:\.\.\/)+src\/(.*)'/g),
+    ]);
+    expect(imports.length).toBeGreaterThan(10);
+    for (const [, path] of imports) expect(path).toMatch(/^(platform\/)?[a-z-]+\/index\.js$/);
+  });
+});
+
 describe('the source', () => {
   it('breaks no rule about imports', async () => {
     expect(await brokenImports(ROOT)).toEqual([]);

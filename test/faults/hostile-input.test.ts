@@ -47,7 +47,7 @@ beforeAll(async () => {
   const settings = readSettings(environment, { role: 'all', demo: false });
   const clock = new SystemClock();
   const commands = (open: Parameters<Parameters<typeof runOperatorLine>[0]['commands']>[0]) =>
-    operatorCommands({ open, clock, events: new EventBus() }, () => new RotateSecrets(open.database, MasterKeys.load(settings)));
+    operatorCommands({ open, clock, events: new EventBus(), rotateSecrets: () => new RotateSecrets(open.database, MasterKeys.load(settings)) });
   service = new RunningService(child.url, async (line) => {
     const answer = await runOperatorLine({ settings, schemas, clock, commands }, line);
     if (!answer.ok) throw new Error(answer.message);

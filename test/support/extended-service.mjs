@@ -26,7 +26,7 @@ export async function startExtended(participants) {
   const logger = createLogger(settings);
   const open = await openDatabase(settings, schemas);
   await migrate(open);
-  const extensions = { imports: [ExtensionsModule], ...participants };
+  const extensions = [{ name: 'test', modules: [ExtensionsModule], runs: participants }];
   const app = await createHttpApp({
     rootModule: AppModule.forRoot({ settings, open, clock: new SystemClock(), logger, extensions }),
     settings,

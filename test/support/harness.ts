@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuthenticateRequest, CAPABILITIES } from '../../src/access/index.js';
-import { AppModule, operatorCommands, schemas } from '../../src/app.module.js';
+import { type AppContext, AppModule, contexts, operatorCommands, schemasOf } from '../../src/app.module.js';
 import type { RunExtensions } from '../../src/conversations/index.js';
 import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
@@ -52,8 +52,18 @@ export interface TestOrganization {
 
 export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  readonly extensions?: Partial<RunExtensions>;
+  /** What takes part in runs besides the service's own. */
+  readonly extensions?: TestExtensions;
+  /** Further contexts, with tables and routes of their own. */
+  readonly contexts?: readonly AppContext[];
   readonly clock?: Clock;
+}
+
+/** Run extensions, and the modules that provide them. */
+export type TestExtensions = RunExtensions & { readonly imports?: AppContext['modules'] };
+
+function contextOf({ imports = [], ...runs }: TestExtensions): AppContext {
+  return { name: 'test', modules: imports, runs };
 }
 
 type OpenTestDatabase = Awaited<ReturnType<typeof openTestDatabase>>;
@@ -158,7 +168,8 @@ export class TestService extends RunningService {
 
   static async start(options: ServiceOptions = {}): Promise<TestService> {
     const models = await ScriptedModels.start();
-    const open = await openTestDatabase(schemas);
+    const added = [...(options.extensions ? [contextOf(options.extensions)] : []), ...(options.contexts ?? [])];
+    const open = await openTestDatabase(schemasOf([...contexts, ...added]));
     const dataDir = mkdtempSync(join(tmpdir(), 'service-test-'));
     const clock = options.clock ?? new SystemClock();
     const settings = readSettings(
@@ -168,7 +179,7 @@ export class TestService extends RunningService {
     const logger = createLogger(settings);
     const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
       const app = await createHttpApp({
-        rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: options.extensions }),
+        rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: added }),
         settings,
         logger,
         onRequest: (created) => [new DocumentedAnswers(created).hook, created.get(AuthenticateRequest).hook],
@@ -177,7 +188,7 @@ export class TestService extends RunningService {
       return app;
     };
     const app = await boot(open);
-    const commands = operatorCommands({ open, clock, events: app.get(EventBus) }, () => app.get(RotateSecrets));
+    const commands = operatorCommands({ open, clock, events: app.get(EventBus), rotateSecrets: () => app.get(RotateSecrets) });
     const operate = (line: readonly string[]): Promise<object> => runCommand(commands, line);
     const of = async (app: NestFastifyApplication, dispose: () => Promise<void>): Promise<TestService> => {
       const url = await app.getUrl();

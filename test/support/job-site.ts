@@ -12,7 +12,7 @@ import {
   type ContextSchema, Database, migrate, OPEN_DATABASE, openDatabase, type OpenDatabase,
 } from '../../src/platform/database/index.js';
 import { newId } from '../../src/platform/ids/index.js';
-import { type JobContext, type JobDefinition, JobHandler, JobsModule } from '../../src/platform/jobs/index.js';
+import { type ActiveJob, type JobDefinition, JobsModule, Processor, WorkerHost } from '../../src/platform/jobs/index.js';
 import { ShutdownState } from '../../src/platform/lifecycle/index.js';
 import { createLogger, Logger } from '../../src/platform/telemetry/index.js';
 import { ManualClock } from './manual-clock.js';
@@ -123,7 +123,7 @@ export class JobSite {
     for (const module of this.running) await this.stop(module);
     await this.database.query('delete from outbox');
     const { redisUrl } = this.on.settings;
-    if (redisUrl !== undefined) await forgetKeys(redisUrl, `bull:${this.namespace}-*`);
+    if (redisUrl !== undefined) await forgetKeys(redisUrl, `${this.namespace}:*`);
   }
 }
 
@@ -162,18 +162,26 @@ export const noteSchema = z.object({ note: z.string() });
 export type Note = z.output<typeof noteSchema>;
 export type NoteJob = JobDefinition<Note>;
 
-export type Behaviour = (payload: Note, context: JobContext) => Promise<void> | void;
+/** `attempt` counts from 1. */
+export type Behaviour = (
+  payload: Note,
+  context: { readonly signal: AbortSignal; readonly attempt: number },
+) => Promise<void> | void;
 
 /** A provider that handles `job`, the way `behaviour` says. */
 export function handlerOf(job: NoteJob, behaviour: Behaviour): Provider {
-  class TestHandler extends JobHandler<Note> {
-    readonly job = job;
-
-    async run(payload: Note, context: JobContext): Promise<void> {
-      await behaviour(payload, context);
+  @Processor(job.name)
+  class TestHandler extends WorkerHost {
+    async process({ data, signal, attemptsMade }: ActiveJob<Note>): Promise<void> {
+      await behaviour(data, { signal, attempt: attemptsMade + 1 });
     }
   }
   return { provide: `handler:${newId()}`, useValue: new TestHandler() };
+}
+
+/** What a processor is given when a test calls it. */
+export function activeJob<Payload>(data: Payload, signal = new AbortController().signal): ActiveJob<Payload> {
+  return { data, signal, attemptsMade: 0 } as ActiveJob<Payload>;
 }
 
 /** Waits for what other connections and timers bring about. */

@@ -1,9 +1,9 @@
 import type { ModelOptions, ModelRuntime, ProviderType } from '../../src/models/index.js';
-import { AnthropicRuntime } from '../../src/models/runtimes/anthropic.runtime.js';
-import { GeminiRuntime } from '../../src/models/runtimes/gemini.runtime.js';
-import { OpenAiResponsesRuntime } from '../../src/models/runtimes/openai-responses.runtime.js';
-import type { ProviderAccess } from '../../src/models/runtimes/provider-call.js';
-import type { ModelTransport } from '../../src/models/runtimes/transport.js';
+import { AnthropicRuntime } from '../../src/models/providers/anthropic/anthropic.runtime.js';
+import { GeminiRuntime } from '../../src/models/providers/gemini/gemini.runtime.js';
+import { OpenAiResponsesRuntime } from '../../src/models/providers/openai-responses/openai-responses.runtime.js';
+import type { ProviderAccess } from '../../src/models/providers/shared/provider-call.js';
+import type { ModelTransport } from '../../src/models/providers/shared/transport.js';
 import type { Clock } from '../../src/platform/clock/index.js';
 import { anthropicParts, geminiParts, openaiParts, type SentPart } from './sent-parts.js';
 

@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import type { RunExtensions } from '../../src/conversations/index.js';
+import type { TestExtensions } from './harness.js';
 import {
   type OfferedTool,
   PromptSource,
@@ -85,10 +85,10 @@ class ScriptedHooks extends RunHooks {
 })
 class ScriptedRunsModule {}
 
-/** Extensions of a service whose turns the tests script. */
-export const scriptedRuns: Partial<RunExtensions> = {
+/** Extensions of a service whose runs the tests script. */
+export const scriptedRuns = {
   imports: [ScriptedRunsModule],
   toolSources: [ScriptedTools],
   promptSources: [ScriptedPrompt],
   hooks: [ScriptedHooks],
-};
+} satisfies TestExtensions;

@@ -6,7 +6,8 @@ import { ApiKeyInvalid } from '../domain/access.errors.js';
 import { ApiKeyRevoked } from '../domain/access.events.js';
 import { digestApiKey, isWellFormedApiKey } from '../domain/api-key-format.js';
 import type { ApiKeyPrincipal } from '../domain/principal.js';
-import { ApiKeyRepository, type StoredCredential } from '../persistence/api-key.repository.js';
+import { ApiKeyRepository } from '../persistence/api-key.repository.js';
+import type { StoredCredential } from '../persistence/credentials.sql.js';
 import { FamiliarKeys } from './familiar-keys.js';
 import { RecordKeyUse } from './record-key-use.js';
 

@@ -60,6 +60,11 @@ export function Access(declaration: AccessDeclaration): MethodDecorator {
   );
 }
 
+/** What `@Access` has declared for a handler; undefined on public routes. */
+export function accessDeclarationOf(handler: object): AccessDeclaration | undefined {
+  return Reflect.getMetadata(ACCESS_DECLARATION, handler) as AccessDeclaration | undefined;
+}
+
 /** A resource named by a path parameter. */
 export function pathResource(kind: string, parameter: string): ResourceReference {
   return { kind, in: 'path', field: parameter };

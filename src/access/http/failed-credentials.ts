@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { DomainError } from '../../platform/errors/index.js';
-import { type RateLimit, RateLimiter, type RateLimitState } from '../../platform/limits/index.js';
+import { MemoryWindows, type WindowRecord } from '../../platform/limits/index.js';
 
 const LIMIT = 60;
 const WINDOW_SECONDS = 60;
+const TTL_MS = WINDOW_SECONDS * 1000;
 /** What one subscriber has of IPv6; whoever holds it could else come from a new address with each attempt. */
 const IPV6_SUBSCRIBER_BITS = 64;
 
@@ -16,11 +17,11 @@ const IPV6_SUBSCRIBER_BITS = 64;
  */
 @Injectable()
 export class FailedCredentials {
-  constructor(private readonly limiter: RateLimiter) {}
+  constructor(private readonly windows: MemoryWindows) {}
 
   /** @throws DomainError `rate_limited` when the address has used up its budget */
   async check(request: FastifyRequest): Promise<void> {
-    refuseBeyond(await this.limiter.peek(budgetOf(request)));
+    refuseBeyond(await this.windows.read(bucketOf(request), TTL_MS, LIMIT));
   }
 
   /**
@@ -28,21 +29,16 @@ export class FailedCredentials {
    * @throws DomainError `rate_limited`, in place of what was wrong with it, when the address has used up its budget
    */
   async count(request: FastifyRequest): Promise<void> {
-    refuseBeyond(await this.limiter.hit(budgetOf(request)));
+    refuseBeyond(await this.windows.increment(bucketOf(request), TTL_MS, LIMIT));
   }
 }
 
-function budgetOf({ ip }: FastifyRequest): RateLimit {
-  return {
-    bucket: `failed-credentials:${subscriberOf(ip)}`,
-    limit: LIMIT,
-    windowSeconds: WINDOW_SECONDS,
-    perProcess: true,
-  };
+function bucketOf({ ip }: FastifyRequest): string {
+  return `failed-credentials:${subscriberOf(ip)}`;
 }
 
-function refuseBeyond({ allowed, retryAfterSeconds }: RateLimitState): void {
-  if (allowed) return;
+function refuseBeyond({ isBlocked, timeToBlockExpire: retryAfterSeconds }: WindowRecord): void {
+  if (!isBlocked) return;
   const message =
     `${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds; until that time is over, ` +
     'only API keys that were in use before are accepted from it. Check the API key before trying again.';

@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { isUuid } from '../../platform/ids/index.js';
 import type { ResourceLookups, ResourceOfAgent } from '../application/resource-lookup.js';
-import { type AccessDeclaration, type ResourceReference, resourcesOf } from './access.decorator.js';
+import { ACCESS_DECLARATION, type AccessDeclaration, type ResourceReference, resourcesOf } from './access.decorator.js';
+import { requestAccess } from './request-access.js';
 
 interface FoundResource {
   readonly kind: string;
@@ -12,16 +13,31 @@ interface FoundResource {
 
 /** The resources that one request names, each looked up at most once. */
 export class RequestedResources {
+  private static readonly byRequest = new WeakMap<FastifyRequest, RequestedResources>();
+
   private readonly looked = new Map<ResourceReference, Promise<ResourceOfAgent | null>>();
   private readonly references: readonly ResourceReference[];
 
-  constructor(
-    declaration: AccessDeclaration,
+  private constructor(
+    readonly declaration: AccessDeclaration,
     private readonly lookups: ResourceLookups,
     private readonly request: FastifyRequest,
-    private readonly organizationId: string,
+    readonly organizationId: string,
   ) {
     this.references = resourcesOf(declaration);
+  }
+
+  /** The same for every guard of the request, which has been authenticated, on a route that declares its access. */
+  static of(request: FastifyRequest, lookups: ResourceLookups): RequestedResources {
+    let resources = this.byRequest.get(request);
+    if (!resources) {
+      const access = requestAccess(request);
+      if (!access) throw new Error('The request reached the guard without having been authenticated');
+      const declaration = Reflect.get(request.routeOptions.config, ACCESS_DECLARATION) as AccessDeclaration;
+      resources = new RequestedResources(declaration, lookups, request, access.principal.organizationId);
+      this.byRequest.set(request, resources);
+    }
+    return resources;
   }
 
   /** The agent that the first resource belongs to; null when it names none of the organization. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operatorKernel } from '../../../test/support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { SystemClock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
@@ -32,7 +33,8 @@ afterAll(async () => {
 });
 
 async function run(line: string): Promise<Record<string, string>> {
-  return (await runCommand(accessCommands({ open, clock, events }), line.split(' '))) as Record<string, string>;
+  const commands = accessCommands(operatorKernel(open, clock, events));
+  return (await runCommand(commands, line.split(' '))) as Record<string, string>;
 }
 
 describe('the operator', () => {

@@ -1,27 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { Database, toDate, type Transaction } from '../../platform/database/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
 import { ApiKey } from '../domain/api-key.js';
-import type { Capability } from '../domain/capability.js';
-
-/** What authentication needs of a key. */
-export interface StoredCredential {
-  readonly keyId: string;
-  readonly organizationId: string;
-  readonly memberId: string;
-  readonly capabilities: readonly Capability[];
-  readonly agentIds: readonly string[] | null;
-  readonly expiresAt: Date | null;
-}
-
-interface CredentialRow {
-  readonly id: string;
-  readonly organization_id: string;
-  readonly member_id: string;
-  readonly capabilities: Capability[];
-  readonly agent_ids: string[] | null;
-  readonly expires_at: string | null;
-}
+import { selectCredential, type StoredCredential, updateLastUses } from './credentials.sql.js';
 
 @Injectable()
 export class ApiKeyRepository {
@@ -33,7 +14,9 @@ export class ApiKeyRepository {
 
   /** The organization's keys that are not revoked, oldest first. */
   list(organizationId: string): Promise<ApiKey[]> {
-    return this.database.em().find(ApiKey, { organizationId, revokedAt: null }, { orderBy: { id: 'asc' } });
+    return this.database.read((em) =>
+      em.find(ApiKey, { organizationId, revokedAt: null }, { orderBy: { id: 'asc' } }),
+    );
   }
 
   /** @param organizationId undefined for the operator, who may name a key of any organization */
@@ -43,45 +26,15 @@ export class ApiKeyRepository {
   }
 
   /** The key that has this digest and is not revoked; it may have expired. */
-  async findCredential(digest: Buffer): Promise<StoredCredential | undefined> {
-    const [row] = await this.database.query<CredentialRow>(
-      `select id, organization_id, member_id, capabilities, agent_ids, expires_at
-       from api_keys where digest = $1 and revoked_at is null`,
-      [digest],
-    );
-    return row && toCredential(row);
+  findCredential(digest: Buffer): Promise<StoredCredential | undefined> {
+    return selectCredential(this.database, digest);
   }
 
   /**
    * Stores when keys were last used, where what is stored is at least `graceMs` older.
    * @param uses time of the last use by key id
    */
-  async recordUses(uses: ReadonlyMap<string, Date>, graceMs: number): Promise<void> {
-    // In one order everywhere, so that two processes never wait for each other's rows.
-    const ids = [...uses.keys()].sort();
-    await this.database.query(
-      `update api_keys set last_used_at = used.at
-       from (
-         select api_keys.id, uses.at
-         from unnest($1::uuid[], $2::timestamptz[]) as uses (id, at)
-         join api_keys on api_keys.id = uses.id
-         where last_used_at is null or last_used_at <= uses.at - $3 * interval '1 millisecond'
-         order by api_keys.id
-         for update of api_keys
-       ) as used
-       where api_keys.id = used.id`,
-      [ids, ids.map((id) => uses.get(id)?.toISOString()), graceMs],
-    );
+  recordUses(uses: ReadonlyMap<string, Date>, graceMs: number): Promise<void> {
+    return updateLastUses(this.database, uses, graceMs);
   }
-}
-
-function toCredential(row: CredentialRow): StoredCredential {
-  return {
-    keyId: row.id,
-    organizationId: row.organization_id,
-    memberId: row.member_id,
-    capabilities: row.capabilities,
-    agentIds: row.agent_ids,
-    expiresAt: row.expires_at === null ? null : toDate(row.expires_at),
-  };
 }

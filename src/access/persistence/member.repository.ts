@@ -11,11 +11,13 @@ export class MemberRepository {
   }
 
   find(organizationId: string, id: string): Promise<Member | null> {
-    return this.database.em().findOne(Member, { organizationId, id });
+    return this.database.read((em) => em.findOne(Member, { organizationId, id }));
   }
 
   /** The organization's first owner. */
   findOwner(organizationId: string): Promise<Member | null> {
-    return this.database.em().findOne(Member, { organizationId, role: 'owner' }, { orderBy: { id: 'asc' } });
+    return this.database.read((em) =>
+      em.findOne(Member, { organizationId, role: 'owner' }, { orderBy: { id: 'asc' } }),
+    );
   }
 }

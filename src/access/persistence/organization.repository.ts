@@ -15,7 +15,7 @@ export class OrganizationRepository {
   }
 
   find(id: string): Promise<Organization | null> {
-    return this.database.em().findOne(Organization, { id });
+    return this.database.read((em) => em.findOne(Organization, { id }));
   }
 
   /** The organization, which no other transaction changes until this one ends. */
@@ -28,7 +28,8 @@ export class OrganizationRepository {
    * several processes that start on an empty database one alone finds it empty.
    */
   async existsAny(transaction: Transaction): Promise<boolean> {
+    // Neither the ORM nor its builder has a word for such a lock.
     await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_ORGANIZATION_LOCK]);
-    return (await transaction.query('select 1 from organizations limit 1')).length > 0;
+    return (await transaction.em.find(Organization, {}, { fields: ['id'], limit: 1 })).length > 0;
   }
 }

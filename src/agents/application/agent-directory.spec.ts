@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
-import { accessSchema, type OrganizationDirectory, ResourceLookups } from '../../access/index.js';
+import { accessContext, type OrganizationDirectory, ResourceLookups } from '../../access/index.js';
 import type { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -61,7 +61,7 @@ let elsewhere: ReturnType<typeof processOn>;
 let organizationId: string;
 
 beforeAll(async () => {
-  open = await openTestDatabase([vaultSchema, accessSchema, agentsSchema]);
+  open = await openTestDatabase([vaultSchema, accessContext.schema, agentsSchema]);
 });
 
 afterAll(async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isRunnable, PROVIDER_TYPES } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
@@ -7,7 +8,7 @@ import { type SecretRef, Vault } from '../../platform/vault/index.js';
 import { Agent, type NewAgent } from '../domain/agent.js';
 import type { ChangedBy } from '../domain/agent-version.js';
 import { AgentRefused } from '../domain/agents.errors.js';
-import type { ProviderRequest } from '../domain/provider-settings.js';
+import type { ProviderRequest, UnavailableProvider } from '../domain/provider-settings.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { gatewayTokenOf, providerKeyOf } from './agent-secrets.js';
@@ -16,7 +17,7 @@ import { PlanLimits } from './plan-limits.js';
 
 /** As it is sent: a provider may be one that this build knows and does not run. */
 export interface CreateAgentInput extends Omit<NewAgent, 'provider'> {
-  readonly provider: ProviderRequest | { readonly type: 'claude-agent-sdk' };
+  readonly provider: ProviderRequest | UnavailableProvider;
 }
 
 @Injectable()
@@ -35,7 +36,7 @@ export class CreateAgent {
    * @throws ValidationFailed, AgentRefused, GatewayNotPermitted
    */
   async execute(organizationId: string, changedBy: ChangedBy, { provider, ...rest }: CreateAgentInput): Promise<Agent> {
-    if (provider.type === 'claude-agent-sdk') return this.refuseAgentRuntime(organizationId);
+    if (!isRunnable(provider)) return this.refuseUnavailable(organizationId, provider);
     const request: NewAgent = { ...rest, provider };
     const { agentLimit } = await this.terms.requirePermitted(organizationId, request);
     const agent = Agent.create({ id: newId(), organizationId }, request, CATALOGUE_CHOICES, this.clock.now());
@@ -52,11 +53,11 @@ export class CreateAgent {
     return agent;
   }
 
-  private async refuseAgentRuntime(organizationId: string): Promise<never> {
-    await this.terms.requireAgentRuntime(organizationId);
+  private async refuseUnavailable(organizationId: string, { type }: UnavailableProvider): Promise<never> {
+    await this.terms.requireProvider(organizationId, type);
     throw new ValidationFailed(
-      'body/provider/type claude-agent-sdk needs a runtime that this installation does not have; ' +
-        'it must be one of anthropic, openai-responses, gemini',
+      `body/provider/type ${type} needs a runtime that this installation does not have; ` +
+        `it must be one of ${PROVIDER_TYPES.join(', ')}`,
     );
   }
 }

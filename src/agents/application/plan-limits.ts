@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory, type OrganizationView } from '../../access/index.js';
-import { GatewayNotPermitted } from '../../models/index.js';
+import { GatewayNotPermitted, knownProvider, type RequestableType } from '../../models/index.js';
 import { AgentRefused } from '../domain/agents.errors.js';
 
 /** The parts of a request that not every organization may send; undefined for those that were not sent. */
@@ -35,13 +35,13 @@ export class PlanLimits {
     }
   }
 
-  /** @throws AgentRefused `claude_agent_sdk_not_permitted` */
-  async requireAgentRuntime(organizationId: string): Promise<void> {
-    const organization = await this.of(organizationId);
-    if (organization.features.has('claude_agent_sdk')) return;
+  /** @throws AgentRefused `<feature>_not_permitted` when the organization lacks the feature that the provider needs */
+  async requireProvider(organizationId: string, type: RequestableType): Promise<void> {
+    const { feature } = knownProvider(type);
+    if (feature === undefined || (await this.of(organizationId)).features.has(feature)) return;
     throw new AgentRefused(
-      'claude_agent_sdk_not_permitted',
-      'provider.type: this organization does not have API access to the claude-agent-sdk runtime.',
+      `${feature}_not_permitted`,
+      `provider.type: this organization does not have API access to the ${type} runtime.`,
     );
   }
 

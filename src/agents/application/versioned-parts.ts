@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { SqlExecutor, Transaction } from '../../platform/database/index.js';
+import type { Transaction } from '../../platform/database/index.js';
 import type { FieldChange } from '../domain/field-change.js';
 
 /**
@@ -13,7 +13,7 @@ export interface VersionedPart {
    * The whole part as it stands, without secrets; JSON. Asked inside the transaction that changed it, for
    * changes of its own alone.
    */
-  snapshot(source: SqlExecutor, organizationId: string, agentId: string): Promise<unknown>;
+  snapshot(source: Transaction, organizationId: string, agentId: string): Promise<unknown>;
   /**
    * Makes the part what the snapshot says.
    * @param snapshot what `snapshot` answered; null: as it was when the agent was made

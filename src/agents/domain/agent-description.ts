@@ -1,3 +1,4 @@
+import { providerOf } from '../../models/index.js';
 import type { AgentSettings, ToolSettings } from './agent-settings.js';
 import type { AgentGateway } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
@@ -55,17 +56,5 @@ export function describeSettings(agent: Described): Omit<AgentDescription, 'name
 function describeProvider({ managedByApi, type, settings }: Described): ProviderDescription {
   const { model, useOwnApiKey, options } = settings.provider;
   if (!managedByApi) return { type, model, useOwnApiKey };
-  const common = { type: options.type, model, useOwnApiKey };
-  switch (options.type) {
-    case 'anthropic': {
-      const { thinking, temperature, webSearch } = options;
-      return { ...common, thinking, temperature, webSearch };
-    }
-    case 'openai-responses':
-      return { ...common, reasoning: { effort: options.reasoningEffort }, text: { verbosity: options.verbosity } };
-    case 'gemini':
-      return common;
-    default:
-      throw new Error(`Unknown provider: ${String(options satisfies never)}`);
-  }
+  return { type: options.type, model, useOwnApiKey, ...providerOf(options.type).settings.describe(options) };
 }

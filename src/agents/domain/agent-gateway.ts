@@ -1,4 +1,4 @@
-import { isRouted, type ProviderType } from '../../models/index.js';
+import { isRouted, type ProviderType, ROUTED_TYPES } from '../../models/index.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused } from './agents.errors.js';
 
@@ -17,11 +17,9 @@ export type GatewayRequest =
     }
   | { readonly enabled: false };
 
-const ROUTED_TYPES: readonly AgentType[] = ['anthropic', 'openai-responses'];
-
 /** @throws AgentRefused when the gateway does not carry this type's traffic */
 export function gatewayOf(type: AgentType, request: GatewayRequest): AgentGateway {
-  if (!ROUTED_TYPES.includes(type)) {
+  if (!ROUTED_TYPES.some((routed) => routed === type)) {
     throw new AgentRefused(
       'ai_gateway_unsupported_provider',
       `aiGateway: only ${ROUTED_TYPES.join(' and ')} agents can route through a gateway, this one is ${type}.`,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { MODEL_PROVIDERS, providerOf } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { gatewayOf, type GatewayRequest } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
@@ -236,15 +237,21 @@ function merged<Value extends object>(base: Value, sent: Partial<Value> | undefi
   return { ...base, ...(Object.fromEntries(given) as Partial<Value>) };
 }
 
+/** The types whose provider searches the web itself. */
+export const WEB_SEARCH_TYPES = MODEL_PROVIDERS.filter(({ settings }) => settings.withWebSearch !== undefined).map(
+  ({ type }) => type,
+);
+
 function providerWithIntegrations(provider: ProviderSettings, integrations: readonly 'webSearch'[]): ProviderSettings {
   if (integrations.length === 0) return provider;
-  if (provider.options.type !== 'anthropic') {
+  const { type, settings } = providerOf(provider.options.type);
+  if (!settings.withWebSearch) {
     throw new ValidationFailed(
-      `body/tools/integrations must be empty for ${provider.options.type} agents: ` +
-        'webSearch is for anthropic agents only',
+      `body/tools/integrations must be empty for ${type} agents: ` +
+        `webSearch is for ${WEB_SEARCH_TYPES.join(' and ')} agents only`,
     );
   }
-  return { ...provider, options: { ...provider.options, webSearch: true } };
+  return { ...provider, options: settings.withWebSearch(provider.options) };
 }
 
 function differences(before: AgentDescription, after: AgentDescription): FieldChange[] {

@@ -1,12 +1,12 @@
+import type { Feature } from '../../access/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 
 /** The causes that answer `400 {error, message}` on creating and changing an agent. */
 export type AgentCause =
   | 'agent_limit_reached'
-  | 'claude_agent_sdk_not_permitted'
   | 'provider_type_mismatch'
   | 'system_prompt_too_long'
-  | 'knowledge_search_not_permitted'
+  | `${Feature}_not_permitted`
   | 'ai_gateway_unsupported_provider'
   | 'bad_request';
 

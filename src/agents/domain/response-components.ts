@@ -1,3 +1,4 @@
+import { knownProvider } from '../../models/index.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused, UnsupportedForAgentType } from './agents.errors.js';
 
@@ -12,14 +13,13 @@ export type ComponentSwitch = keyof typeof SWITCH_DEFAULTS;
 
 export const COMPONENT_SWITCHES = Object.keys(SWITCH_DEFAULTS) as readonly ComponentSwitch[];
 
-/** The switches whose components an agent of each type can emit. */
-const EMITTED: Readonly<Record<AgentType, readonly ComponentSwitch[]>> = {
-  anthropic: COMPONENT_SWITCHES,
-  'openai-responses': COMPONENT_SWITCHES,
-  'claude-agent-sdk': ['choiceButtons'],
-  gemini: [],
-  classic: [],
-};
+/** The switches whose components an agent of this type can emit. */
+function emittedBy(type: AgentType): readonly ComponentSwitch[] {
+  if (type === 'classic') return [];
+  const { responseComponents } = knownProvider(type);
+  if (responseComponents === 'all') return COMPONENT_SWITCHES;
+  return COMPONENT_SWITCHES.filter((name) => responseComponents.includes(name));
+}
 
 export type ComponentMap = Readonly<Record<ComponentSwitch, boolean>>;
 
@@ -88,7 +88,7 @@ export function updateComponents(
   current: ResponseComponents,
   change: ResponseComponentsChange,
 ): ResponseComponents {
-  const emitted = EMITTED[type];
+  const emitted = emittedBy(type);
   const { frequency = current.frequency, components = {} } = change;
   if (frequency !== 'off' && change.frequency !== undefined && emitted.length === 0) {
     throw new UnsupportedForAgentType(

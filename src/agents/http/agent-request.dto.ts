@@ -1,138 +1,21 @@
-import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART } from '../../models/index.js';
+import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART, PROVIDERS } from '../../models/index.js';
 import {
   BooleanField,
-  EnumField,
   IgnoredField,
   IntegerField,
   JsonField,
-  LiteralField,
   NumberField,
   ObjectField,
   StringField,
   StringListField,
   UnionField,
 } from '../../platform/http/index.js';
-import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, TIMEOUT_MINUTES } from '../domain/agent.js';
+import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, TIMEOUT_MINUTES, WEB_SEARCH_TYPES } from '../domain/agent.js';
 import { DEFAULT_KNOWLEDGE_SEARCH } from '../domain/knowledge-search.js';
-import { REASONING_EFFORTS, THINKING_EFFORTS, VERBOSITIES } from '../domain/provider-settings.js';
-
-type ThinkingEffort = (typeof THINKING_EFFORTS)[number];
-type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
-type TextVerbosity = (typeof VERBOSITIES)[number];
+import type { ProviderChange, ProviderRequest, UnavailableProvider } from '../domain/provider-settings.js';
+import { variantsOf } from './provider-variants.js';
 
 const OPTIONAL = { optional: true } as const;
-const MAX_MODEL = 255;
-const CHANGED_MODEL = { optional: true, max: MAX_MODEL } as const;
-const MODEL = { ...CHANGED_MODEL, description: 'A model of the provider; its default model when omitted.' } as const;
-
-export class ThinkingEnabledBody {
-  @LiteralField('enabled')
-  readonly type!: 'enabled';
-  @EnumField(THINKING_EFFORTS, {
-    optional: true,
-    description:
-      'Default medium. xhigh and max use substantially more thinking tokens. Older models store it without effect.',
-  })
-  readonly effort?: ThinkingEffort;
-}
-
-export class ThinkingDisabledBody {
-  @LiteralField('disabled')
-  readonly type!: 'disabled';
-}
-
-const THINKING = { enabled: () => ThinkingEnabledBody, disabled: () => ThinkingDisabledBody } as const;
-const TEMPERATURE = { min: 0, max: 1, optional: true, nullable: true } as const;
-
-export class ReasoningBody {
-  @EnumField(REASONING_EFFORTS, { optional: true, nullable: true })
-  readonly effort?: ReasoningEffort | null;
-}
-
-export class TextBody {
-  @EnumField(VERBOSITIES, { optional: true, nullable: true })
-  readonly verbosity?: TextVerbosity | null;
-}
-
-/** The model and whose key pays for it. */
-class KeyedProviderBody {
-  @StringField(MODEL)
-  readonly model?: string;
-  @BooleanField({ optional: true, description: 'false, the default, uses the managed key; true requires apiKey.' })
-  readonly useOwnApiKey?: boolean;
-  @StringField({ min: 1, max: 500, optional: true, description: 'Only with useOwnApiKey true. Never returned.' })
-  readonly apiKey?: string;
-}
-
-export class AnthropicProviderBody extends KeyedProviderBody {
-  @LiteralField('anthropic')
-  readonly type!: 'anthropic';
-  @UnionField('type', THINKING, OPTIONAL)
-  readonly thinking?: ThinkingEnabledBody | ThinkingDisabledBody;
-  @NumberField(TEMPERATURE)
-  readonly temperature?: number | null;
-}
-
-export class OpenAiProviderBody extends KeyedProviderBody {
-  @LiteralField('openai-responses')
-  readonly type!: 'openai-responses';
-  @ObjectField(() => ReasoningBody, OPTIONAL)
-  readonly reasoning?: ReasoningBody;
-  @ObjectField(() => TextBody, OPTIONAL)
-  readonly text?: TextBody;
-}
-
-export class GeminiProviderBody extends KeyedProviderBody {
-  @LiteralField('gemini')
-  readonly type!: 'gemini';
-}
-
-export class ClaudeAgentProviderBody extends KeyedProviderBody {
-  @LiteralField('claude-agent-sdk')
-  readonly type!: 'claude-agent-sdk';
-}
-
-export class AnthropicProviderChangeBody {
-  @LiteralField('anthropic')
-  readonly type!: 'anthropic';
-  @StringField(CHANGED_MODEL)
-  readonly model?: string;
-  @UnionField('type', THINKING, OPTIONAL)
-  readonly thinking?: ThinkingEnabledBody | ThinkingDisabledBody;
-  @BooleanField(OPTIONAL)
-  readonly webSearch?: boolean;
-  @NumberField(TEMPERATURE)
-  readonly temperature?: number | null;
-}
-
-export class OpenAiProviderChangeBody {
-  @LiteralField('openai-responses')
-  readonly type!: 'openai-responses';
-  @StringField(CHANGED_MODEL)
-  readonly model?: string;
-  @ObjectField(() => ReasoningBody, OPTIONAL)
-  readonly reasoning?: ReasoningBody;
-  @ObjectField(() => TextBody, OPTIONAL)
-  readonly text?: TextBody;
-}
-
-export class GeminiProviderChangeBody {
-  @LiteralField('gemini')
-  readonly type!: 'gemini';
-  @StringField(CHANGED_MODEL)
-  readonly model?: string;
-}
-
-export class ClaudeAgentProviderChangeBody {
-  @LiteralField('claude-agent-sdk')
-  readonly type!: 'claude-agent-sdk';
-  @StringField(CHANGED_MODEL)
-  readonly model?: string;
-  @BooleanField({ optional: true, description: 'Only true.' })
-  readonly useOwnApiKey?: boolean;
-  @StringField({ min: 1, max: 500, optional: true })
-  readonly apiKey?: string;
-}
 
 export class EnabledBody {
   @BooleanField()
@@ -151,7 +34,7 @@ export class ToolsBody extends ToolsChangeBody {
     each: { pattern: /^webSearch$/ },
     max: 10,
     optional: true,
-    description: 'Managed integrations: webSearch, for anthropic agents only.',
+    description: `Managed integrations: webSearch, for ${WEB_SEARCH_TYPES.join(' and ')} agents only.`,
   })
   readonly integrations?: readonly 'webSearch'[];
 }
@@ -216,13 +99,8 @@ export class CreateAgentBody extends AgentBody {
   readonly name!: string;
   @StringField({ max: SYSTEM_PROMPT_LENGTH, optional: true })
   readonly systemPrompt?: string;
-  @UnionField('type', {
-    anthropic: () => AnthropicProviderBody,
-    'openai-responses': () => OpenAiProviderBody,
-    gemini: () => GeminiProviderBody,
-    'claude-agent-sdk': () => ClaudeAgentProviderBody,
-  })
-  readonly provider!: AnthropicProviderBody | OpenAiProviderBody | GeminiProviderBody | ClaudeAgentProviderBody;
+  @UnionField('type', variantsOf(PROVIDERS, ({ bodies }) => bodies.create))
+  readonly provider!: ProviderRequest | UnavailableProvider;
   @ObjectField(() => ToolsBody, OPTIONAL)
   readonly tools?: ToolsBody;
   @ObjectField(() => AgentGatewayBody, { optional: true, description: 'Needs the gateway in the plan.' })
@@ -241,19 +119,10 @@ export class ChangeAgentBody extends AgentBody {
   readonly systemPrompt?: string;
   @UnionField(
     'type',
-    {
-      anthropic: () => AnthropicProviderChangeBody,
-      'openai-responses': () => OpenAiProviderChangeBody,
-      gemini: () => GeminiProviderChangeBody,
-      'claude-agent-sdk': () => ClaudeAgentProviderChangeBody,
-    },
+    variantsOf(PROVIDERS, ({ bodies }) => bodies.change),
     { optional: true, description: 'The type must be that of the agent.' },
   )
-  readonly provider?:
-    | AnthropicProviderChangeBody
-    | OpenAiProviderChangeBody
-    | GeminiProviderChangeBody
-    | ClaudeAgentProviderChangeBody;
+  readonly provider?: ProviderChange;
   @ObjectField(() => ToolsChangeBody, OPTIONAL)
   readonly tools?: ToolsChangeBody;
   @ObjectField(() => AgentGatewayBody, {

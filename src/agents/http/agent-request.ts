@@ -1,3 +1,4 @@
+import { knownProvider } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import type { CreateAgentInput } from '../application/create-agent.js';
 import type { AgentChange } from '../domain/agent.js';
@@ -12,9 +13,7 @@ export function orderOf({ aiGateway, ...body }: CreateAgentBody): CreateAgentInp
 }
 
 export function changeOf({ aiGateway, responseComponents, provider, ...body }: ChangeAgentBody): AgentChange {
-  if (provider?.type === 'claude-agent-sdk' && provider.useOwnApiKey === false) {
-    throw new ValidationFailed('body/provider/useOwnApiKey must be true: an agent does not go back to the managed key');
-  }
+  if (provider) knownProvider(provider.type).ownKey.change(provider);
   return {
     ...body,
     provider,

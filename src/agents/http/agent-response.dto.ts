@@ -1,3 +1,4 @@
+import { MODEL_PROVIDERS, ProviderResponse } from '../../models/index.js';
 import {
   BooleanField,
   EnumField,
@@ -11,53 +12,18 @@ import {
   UnionField,
   UuidField,
 } from '../../platform/http/index.js';
+import type { ProviderDescription } from '../domain/agent-description.js';
 import { COMPONENT_SWITCHES, FREQUENCIES } from '../domain/response-components.js';
-import { ReasoningBody, TextBody, ThinkingDisabledBody, ThinkingEnabledBody } from './agent-request.dto.js';
+import { variantsOf } from './provider-variants.js';
 
 /* The answers of `agent-view.ts` as the OpenAPI document describes them. */
-
-class ProviderResponse {
-  @StringField()
-  readonly model!: string;
-  @BooleanField()
-  readonly useOwnApiKey!: boolean;
-}
-
-export class AnthropicProviderResponse extends ProviderResponse {
-  @LiteralField('anthropic')
-  readonly type!: 'anthropic';
-  @UnionField('type', { enabled: () => ThinkingEnabledBody, disabled: () => ThinkingDisabledBody }, { nullable: true })
-  readonly thinking!: ThinkingEnabledBody | ThinkingDisabledBody | null;
-  @NumberField({ nullable: true })
-  readonly temperature!: number | null;
-  @BooleanField()
-  readonly webSearch!: boolean;
-}
-
-export class OpenAiProviderResponse extends ProviderResponse {
-  @LiteralField('openai-responses')
-  readonly type!: 'openai-responses';
-  @ObjectField(() => ReasoningBody)
-  readonly reasoning!: ReasoningBody;
-  @ObjectField(() => TextBody)
-  readonly text!: TextBody;
-}
-
-export class GeminiProviderResponse extends ProviderResponse {
-  @LiteralField('gemini')
-  readonly type!: 'gemini';
-}
 
 export class ClassicProviderResponse extends ProviderResponse {
   @LiteralField('classic')
   readonly type!: 'classic';
 }
 
-const MANAGED = {
-  anthropic: () => AnthropicProviderResponse,
-  'openai-responses': () => OpenAiProviderResponse,
-  gemini: () => GeminiProviderResponse,
-} as const;
+const MANAGED = variantsOf(MODEL_PROVIDERS, ({ bodies }) => bodies.response);
 
 export class ToolsResponse {
   @BooleanField()
@@ -138,16 +104,12 @@ export class AgentResponse extends AgentFields {
   @StringField()
   readonly systemPrompt!: string;
   @UnionField('type', MANAGED)
-  readonly provider!: AnthropicProviderResponse | OpenAiProviderResponse | GeminiProviderResponse;
+  readonly provider!: ProviderDescription;
 }
 
 export class AssistantResponse extends AgentFields {
   @UnionField('type', { ...MANAGED, classic: () => ClassicProviderResponse })
-  readonly provider!:
-    | AnthropicProviderResponse
-    | OpenAiProviderResponse
-    | GeminiProviderResponse
-    | ClassicProviderResponse;
+  readonly provider!: ProviderDescription;
 }
 
 export class AgentListResponse {

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Headers, Patch, Post, Query, Res } from 
 import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { PROVIDERS } from '../../models/index.js';
 import { ApiCauses, ApiErrors, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
 import { changedByOf } from '../application/changed-by.js';
 import { ChangeAgent } from '../application/change-agent.js';
@@ -20,6 +21,9 @@ import { ApiVersionHeader } from './version-header.js';
 const MAX_IDS = 100;
 /** Causes that creating and changing an agent have in common. */
 const SETTINGS_REFUSED = ['knowledge_search_not_permitted', 'ai_gateway_unsupported_provider'];
+
+/** Some providers need a feature. */
+const PROVIDER_REFUSED = PROVIDERS.flatMap(({ feature }) => (feature === undefined ? [] : `${feature}_not_permitted`));
 
 class AgentsQuery {
   @QueryUuidListField({ max: MAX_IDS })
@@ -47,7 +51,7 @@ export class AgentsController {
   @ApiVersionHeader()
   @ApiCreatedResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403)
-  @ApiCauses(400, 'agent_limit_reached', 'claude_agent_sdk_not_permitted', ...SETTINGS_REFUSED)
+  @ApiCauses(400, 'agent_limit_reached', ...PROVIDER_REFUSED, ...SETTINGS_REFUSED)
   async create(
     @Caller() caller: Principal,
     @Body() body: CreateAgentBody,

@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { AgentDataHolders } from '../application/agent-data-holders.js';
 
 const EVERY_MINUTES = 60;
+/** One large agent does not hold up the others. */
+const AT_ONCE = 5;
 
 /** `agent` null: whatever agent has left something behind, be it that its own job has died. */
 const payload = z.object({
@@ -18,15 +19,13 @@ export const removeAgentData = defineJob({
   schedule: { everyMinutes: EVERY_MINUTES, payload: { agent: null } },
 });
 
-@Injectable()
-export class RemoveAgentData extends JobHandler<Payload> {
-  readonly job = removeAgentData;
-
+@Processor(removeAgentData.name, { concurrency: AT_ONCE })
+export class RemoveAgentData extends WorkerHost {
   constructor(private readonly holders: AgentDataHolders) {
     super();
   }
 
-  async run({ agent }: Payload, { signal }: JobContext): Promise<void> {
+  async process({ data: { agent }, signal }: ActiveJob<Payload>): Promise<void> {
     for (const holder of this.holders.all) {
       const agents = agent === null ? await holder.leftBehind() : [agent];
       for (const each of agents) await holder.remove(each, signal);

@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { Database, databaseFailure, type Transaction } from '../../platform/database/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
 import { Agent } from '../domain/agent.js';
 
 const CREATION_LOCK = 'agents:create:';
@@ -11,20 +11,16 @@ export class AgentsRepository {
   constructor(private readonly database: Database) {}
 
   find(organizationId: string, id: string): Promise<Agent | null> {
-    return reading(this.database.em().findOne(Agent, { organizationId, id }));
+    return this.database.read((em) => em.findOne(Agent, { organizationId, id }));
   }
 
   /** The little that a check needs; a prompt may be long. */
-  async findCurrent(organizationId: string, id: string): Promise<Pick<Agent, 'id' | 'type' | 'version'> | null> {
-    const [row] = await this.database.query<Pick<Agent, 'id' | 'type' | 'version'>>(
-      'select id, type, version from agents where organization_id = $1 and id = $2',
-      [organizationId, id],
-    );
-    return row ?? null;
+  findCurrent(organizationId: string, id: string): Promise<Pick<Agent, 'id' | 'type' | 'version'> | null> {
+    return this.database.read((em) => em.findOne(Agent, { organizationId, id }, { fields: ['id', 'type', 'version'] }));
   }
 
   findMany(organizationId: string, ids: readonly string[]): Promise<Agent[]> {
-    return reading(this.database.em().find(Agent, { organizationId, id: { $in: [...ids] } }));
+    return this.database.read((em) => em.find(Agent, { organizationId, id: { $in: [...ids] } }));
   }
 
   /**
@@ -33,8 +29,8 @@ export class AgentsRepository {
    */
   list(organizationId: string, ids: ReadonlySet<string> | null): Promise<Omit<Agent, 'systemPrompt'>[]> {
     const where = ids === null ? { organizationId } : { organizationId, id: { $in: [...ids] } };
-    return reading(
-      this.database.em().find(Agent, where, { exclude: ['systemPrompt'], orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
+    return this.database.read((em) =>
+      em.find(Agent, where, { exclude: ['systemPrompt'], orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
     );
   }
 
@@ -50,12 +46,9 @@ export class AgentsRepository {
 
   /** One creation of an organization at a time, so that the count holds until this one is stored. */
   async countForCreation(transaction: Transaction, organizationId: string): Promise<number> {
+    // Neither the ORM nor its builder has a word for such a lock.
     await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [CREATION_LOCK + organizationId]);
-    const [row] = await transaction.query<{ count: number }>(
-      'select count(*)::int as count from agents where organization_id = $1',
-      [organizationId],
-    );
-    return row?.count ?? 0;
+    return transaction.em.count(Agent, { organizationId });
   }
 
   add({ em }: Transaction, agent: Agent): Promise<void> {
@@ -63,19 +56,7 @@ export class AgentsRepository {
   }
 
   /** @returns whether there was such an agent. Its sections and versions go with it. */
-  async delete(transaction: Transaction, organizationId: string, id: string): Promise<boolean> {
-    const gone = await transaction.query(
-      `delete from agents where organization_id = $1 and id = $2 and type <> 'classic' returning id`,
-      [organizationId, id],
-    );
-    return gone.length > 0;
-  }
-}
-
-async function reading<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    throw databaseFailure(error);
+  async delete({ em }: Transaction, organizationId: string, id: string): Promise<boolean> {
+    return (await em.nativeDelete(Agent, { organizationId, id, type: { $ne: 'classic' } })) > 0;
   }
 }

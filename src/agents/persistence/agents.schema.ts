@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import { type ContextSchema, migration, StorableJson } from '../../platform/database/index.js';
+import type { ChangedBy } from '../domain/agent-version.js';
 import { Agent } from '../domain/agent.js';
 
 export const agentMapping = defineEntity({
@@ -18,9 +19,49 @@ export const agentMapping = defineEntity({
   },
 });
 
+/** A version without what its parts were. `changes` names its large texts instead of holding them (`LargeTexts`). */
+export const StoredVersion = defineEntity({
+  name: 'StoredVersion',
+  tableName: 'agent_versions',
+  properties: {
+    agentId: p.uuid().primary(),
+    version: p.integer().primary(),
+    organizationId: p.uuid(),
+    createdAt: p.datetime(3),
+    changedBy: p.type(StorableJson).$type<ChangedBy>(),
+    changes: p.type(StorableJson).$type<unknown>(),
+    changesBytes: p.integer(),
+  },
+});
+
+/** What a part of an agent was from a version on; without its large texts, as `changes`. */
+export const StoredPart = defineEntity({
+  name: 'StoredPart',
+  tableName: 'agent_version_parts',
+  properties: {
+    agentId: p.uuid().primary(),
+    part: p.text().primary(),
+    version: p.integer().primary(),
+    organizationId: p.uuid(),
+    content: p.type(StorableJson).$type<unknown>(),
+  },
+});
+
+/** A large text that versions of an agent name. */
+export const StoredText = defineEntity({
+  name: 'StoredText',
+  tableName: 'agent_version_texts',
+  properties: {
+    agentId: p.uuid().primary(),
+    digest: p.text().primary(),
+    organizationId: p.uuid(),
+    content: p.text(),
+  },
+});
+
 /** Names compare by code point (`C`), so that a list has one order on every database. */
 export const agentsSchema: ContextSchema = {
-  entities: [agentMapping],
+  entities: [agentMapping, StoredVersion, StoredPart, StoredText],
   migrations: [
     migration('2026112102_agents_init', [
       `create table agents (

@@ -12,7 +12,7 @@ import {
 import { type ProviderType, takesMediaType } from '../../models/index.js';
 import { emptyNote, type MessageAttachment } from '../domain/attachment.js';
 import { attachmentRefused, attachmentsTooLarge, callerLeft } from '../domain/conversations.errors.js';
-import type { NewThread } from '../domain/new-thread.js';
+import type { NewThreadMessage } from '../domain/new-thread.js';
 import { type AttachedFile, AttachedFiles } from '../engine/attached-files.js';
 import { base64BytesOf, sum } from '../engine/choose-attachments.js';
 import { type ReadAttachment, toModelAttachment } from '../engine/model-attachments.js';
@@ -27,7 +27,8 @@ export interface AcceptCommand {
   readonly provider: ProviderType;
   /** Of the new message. */
   readonly attachments: readonly AttachmentReference[];
-  readonly newThread: NewThread | undefined;
+  /** Of the conversation before it, which the caller brings along for a new thread. */
+  readonly history: readonly NewThreadMessage<AttachmentReference>[];
   /** Aborted when the caller leaves; the work ends then. */
   readonly disconnected: (() => AbortSignal) | undefined;
 }
@@ -37,7 +38,7 @@ export interface AcceptedAttachments {
   readonly message: readonly MessageAttachment[];
   /** Those of the new message as the model gets them; released by whoever launches no run with them. */
   readonly files: AttachedFiles;
-  readonly newThread: NewThread<MessageAttachment> | undefined;
+  readonly history: readonly NewThreadMessage<MessageAttachment>[];
   /** Copies that were made for this request. */
   readonly copies: readonly string[];
 }
@@ -64,25 +65,24 @@ export class AcceptAttachments {
    * memory for them; FileStoreUnavailable. No copy is left behind then.
    */
   async execute(command: AcceptCommand): Promise<AcceptedAttachments> {
-    const { organizationId, newThread, attachments } = command;
-    const said = newThread?.history.flatMap((message) => message.attachments ?? []) ?? [];
+    const { organizationId, history, attachments } = command;
+    const earlier = history.flatMap((message) => message.attachments ?? []);
     const memory = this.memory.reserve();
     // Most messages bring nothing along, and pay nothing for it.
-    if (said.length + attachments.length === 0) {
+    if (earlier.length + attachments.length === 0) {
       const files = new AttachedFiles([], memory);
-      return { message: [], files, newThread: newThread && withAttachments(newThread, []), copies: [] };
+      return { message: [], files, history: withAttachments(history, []), copies: [] };
     }
     const copies: string[] = [];
     try {
-      const read = await this.readAll(command, [...said, ...attachments], memory);
+      const read = await this.readAll(command, [...earlier, ...attachments], memory);
       const kept = await inParallel(read, FETCHED_AT_A_TIME, (file) => this.keep(organizationId, file, copies));
-      const earlier = kept.slice(0, kept.length - attachments.length);
       const own = read.slice(earlier.length);
       memory.shrinkTo(memoryFor(read, own));
       return {
         message: kept.slice(earlier.length),
         files: new AttachedFiles(own.map(contentOf), memory),
-        newThread: newThread && withAttachments(newThread, earlier),
+        history: withAttachments(history, kept.slice(0, earlier.length)),
         copies,
       };
     } catch (error) {
@@ -155,13 +155,15 @@ function contentOf({ reference: { name }, content }: Read): AttachedFile {
   return toModelAttachment(name, content);
 }
 
-/** The conversation with what is kept in place of what its messages refer to, which is in the same order. */
-function withAttachments(newThread: NewThread, kept: readonly MessageAttachment[]): NewThread<MessageAttachment> {
+/** The messages with what is kept in place of what they refer to, which is in the same order. */
+function withAttachments(
+  history: readonly NewThreadMessage<AttachmentReference>[],
+  kept: readonly MessageAttachment[],
+): NewThreadMessage<MessageAttachment>[] {
   let next = 0;
-  const history = newThread.history.map(({ attachments = [], ...said }) => {
+  return history.map(({ attachments = [], ...message }) => {
     const own = kept.slice(next, next + attachments.length);
     next += own.length;
-    return own.length === 0 ? said : { ...said, attachments: own };
+    return own.length === 0 ? message : { ...message, attachments: own };
   });
-  return { ...newThread, history };
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { RunnableAgent } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
@@ -10,7 +11,7 @@ import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 
 export interface CompleteChatCommand {
   readonly organizationId: string;
-  readonly agentId: string;
+  readonly agent: RunnableAgent;
   /** A thread of this agent, whose stored history then counts; absent to make one of the conversation given. */
   readonly thread: ThreadReference | undefined;
   readonly conversation: Conversation;
@@ -34,7 +35,7 @@ export class CompleteChat {
    * @throws what `StartRun.execute` throws; nothing is stored then
    */
   async execute(command: CompleteChatCommand): Promise<ActiveRun> {
-    const { organizationId, agentId, conversation, userContext, idempotency, disconnected } = command;
+    const { organizationId, agent, conversation, userContext, idempotency, disconnected } = command;
     const run = {
       organizationId,
       text: conversation.text,
@@ -48,9 +49,9 @@ export class CompleteChat {
       idempotency,
     };
     if (command.thread) return this.startRun.execute({ ...run, thread: command.thread });
-    const newThread = createNewThread({ organizationId, agentId }, conversation, { now: this.clock.now(), newId });
+    const newThread = createNewThread({ organizationId, agentId: agent.id }, conversation, { now: this.clock.now(), newId });
     const { thread } = newThread;
-    const active = await this.startRun.execute({ ...run, thread, newThread });
+    const active = await this.startRun.open({ ...run, agent, newThread });
     if (active.threadId === thread.id) this.lookup.remember(thread);
     return active;
   }

@@ -43,13 +43,13 @@ export class CreateThread {
     };
     const inserted = await this.threads.insert(organizationId, thread, idempotency);
     if (inserted === 'agent_absent') throw agentAbsent();
-    if (inserted === 'repeated' && idempotency) return this.first(organizationId, idempotency);
+    if (inserted === 'repeated' && idempotency) return this.first(organizationId, idempotency, createdAt);
     this.lookup.remember(thread);
     return thread;
   }
 
-  private async first(organizationId: string, idempotency: IdempotentRequest): Promise<Thread> {
-    const record = await this.keys.find(organizationId, idempotency);
+  private async first(organizationId: string, idempotency: IdempotentRequest, asOf: Date): Promise<Thread> {
+    const record = await this.keys.findCurrent(organizationId, idempotency, asOf);
     if (record && record.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
     const thread = record ? await this.threads.find(organizationId, record.resourceId) : null;
     if (!thread) throw threadNotFound();

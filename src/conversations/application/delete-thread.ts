@@ -33,13 +33,12 @@ export class DeleteThread {
     if (!removed) throw threadNotFound();
   }
 
-  private async remove(organizationId: string, threadId: string): Promise<boolean> {
-    const outcome = await this.threads.removeSmall(organizationId, threadId, REMOVED_AT_ONCE);
-    if (outcome !== 'too_large') return outcome === 'removed';
+  private remove(organizationId: string, threadId: string): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      if (!(await this.threads.markDeleted(transaction, organizationId, threadId, this.clock.now()))) return false;
-      await this.outbox.enqueue(transaction, removeDeletedThreads, {}, { dedupeKey: ONE_WAITS });
-      return true;
+      const bounds = { most: REMOVED_AT_ONCE, now: this.clock.now() };
+      const outcome = await this.threads.remove(transaction, organizationId, threadId, bounds);
+      if (outcome === 'marked') await this.outbox.enqueue(transaction, removeDeletedThreads, {}, { dedupeKey: ONE_WAITS });
+      return outcome !== 'absent';
     });
   }
 }

@@ -25,7 +25,7 @@ export class ListMessages {
    * @throws DomainError `not_found` when the thread is gone
    */
   async execute(organizationId: string, threadId: string, toolCalls: boolean): Promise<Page<ShownMessage>> {
-    const bounds = { before: null, limit: LISTED_MESSAGES, maxBytes: LISTED_BYTES, toolCalls };
+    const bounds = { limit: LISTED_MESSAGES, maxBytes: LISTED_BYTES, toolCalls };
     const page = await this.messages.page(organizationId, threadId, bounds);
     // The guard's answer may be seconds old; an empty list would tell a deleted thread from an absent one.
     if (page.messages.length === 0 && !(await this.threads.find(organizationId, threadId))) throw threadNotFound();

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { messageNotFound } from '../domain/conversations.errors.js';
-import type { Message, ReactionName } from '../domain/message.js';
+import type { ReactionName, ShownMessage } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
 
 /** Keeps what the user thought of a reply; one reaction a message, null takes it back. */
@@ -19,7 +19,7 @@ export class ReactToMessage {
     messageId: string,
     reaction: ReactionName | null,
     comment: string | null,
-  ): Promise<Message> {
+  ): Promise<ShownMessage> {
     const kept = reaction === null ? null : { reaction, comment, createdAt: this.clock.now().toISOString() };
     const message = await this.messages.react(organizationId, threadId, messageId, kept);
     if (!message) throw messageNotFound();

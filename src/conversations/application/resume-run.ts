@@ -1,43 +1,71 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '../../platform/errors/index.js';
+import { AttachmentMemory } from '../../files/index.js';
 import { type ApprovalAnswer, decide, type ResumeInput, validateAnswers } from '../domain/approval.js';
-import { answersUnfit, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
-import { type OpenApprovals, RunReader } from '../persistence/run-reader.repository.js';
+import { answersUnfit, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
+import { AttachedFiles } from '../engine/attached-files.js';
+import { RunReader } from '../persistence/run-reader.repository.js';
+import { RunRepository } from '../persistence/run.repository.js';
+import { IdempotentRuns } from './idempotent-runs.js';
+import { type Refusal, RunLauncher, type RunRequest } from './run-launcher.js';
 import type { ActiveRun } from './run-supervisor.js';
-import { type ResumedRunCommand, StartRun } from './start-run.js';
+import type { ThreadReference } from './thread-lookup.js';
 
-export type ResumeRunCommand = Omit<ResumedRunCommand, 'resumption'> & { readonly answers: readonly ApprovalAnswer[] };
+export type ResumeRunCommand = Omit<RunRequest, 'agent'> & {
+  readonly thread: ThreadReference;
+  readonly answers: readonly ApprovalAnswer[];
+};
 
 /** Takes the answers to the calls that the thread's last run ended with, and goes on in a run of its own. */
 @Injectable()
 export class ResumeRun {
   constructor(
-    private readonly runs: RunReader,
-    private readonly startRun: StartRun,
+    private readonly launcher: RunLauncher,
+    private readonly idempotentRuns: IdempotentRuns,
+    private readonly memory: AttachmentMemory,
+    private readonly runs: RunRepository,
+    private readonly reader: RunReader,
   ) {}
 
   /**
    * @returns the run under way, or for a repeated request the one that the first made
-   * @throws DomainError `invalid` when the answers are not one for each open request, `conflict`
-   * (`thread_busy`), and what `StartRun.execute` throws; nothing is called or stored then
+   * @throws DomainError `invalid` when the answers are not one for each open request, and what `StartRun.execute`
+   * throws; nothing is called or stored then
    */
-  async execute({ answers, ...command }: ResumeRunCommand): Promise<ActiveRun> {
-    const { organizationId, thread } = command;
-    const open = await this.runs.openApprovals(organizationId, thread.id);
-    const resumption = resumptionOf(open, answers);
-    if (!(resumption instanceof DomainError)) return this.startRun.execute({ ...command, resumption });
-    // What a repeat answers has been answered by the first request.
-    const first = await this.startRun.repeated(command);
-    if (first) return first;
-    throw resumption;
+  execute({ thread, answers, ...request }: ResumeRunCommand): Promise<ActiveRun> {
+    const { organizationId } = request;
+    const start = async (): Promise<ActiveRun> => {
+      const resumption = await this.resumptionOf(organizationId, thread, answers);
+      this.launcher.checkCanRun(thread.agent);
+      const attached = new AttachedFiles([], this.memory.reserve());
+      const result = await this.launcher.launch(
+        { ...request, agent: thread.agent },
+        { threadId: thread.id, userMessage: null, attached, resumption },
+        (run) => this.runs.start(organizationId, run),
+      );
+      if (result.started) return result.run;
+      throw await this.refusal(result.because, organizationId, thread);
+    };
+    return this.idempotentRuns.execute({ ...request, threadId: thread.id }, start);
   }
-}
 
-function resumptionOf(open: OpenApprovals | null, answers: readonly ApprovalAnswer[]): ResumeInput | DomainError {
-  if (!open) return threadNotFound();
-  if (open.busy) return threadBusy();
-  const unfit = validateAnswers(open.requests, answers);
-  if (unfit) return answersUnfit(unfit);
-  if (open.runId === null) throw new Error('Answers fit requests that no run has made');
-  return { runId: open.runId, decisions: decide(open.requests, answers) };
+  private async resumptionOf(
+    organizationId: string,
+    thread: ThreadReference,
+    answers: readonly ApprovalAnswer[],
+  ): Promise<ResumeInput> {
+    const open = await this.reader.openApprovals(organizationId, thread.id);
+    if (!open) throw threadNotFound();
+    if (open.busy) throw threadBusy();
+    const unfit = validateAnswers(open.requests, answers);
+    if (unfit) throw answersUnfit(unfit);
+    if (open.runId === null) throw new Error('Answers fit requests that no run has made');
+    return { runId: open.runId, decisions: decide(open.requests, answers) };
+  }
+
+  private async refusal(because: Refusal, organizationId: string, { id }: ThreadReference): Promise<Error> {
+    if (because === 'thread_absent') return threadNotFound();
+    // The run that has answered may still be under way, which is what a resume a moment later would be told.
+    if (because === 'answered' && (await this.reader.isBusy(organizationId, id))) return threadBusy();
+    return refusedRun(because);
+  }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { RunnableAgent } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { isUuid, newId } from '../../platform/ids/index.js';
@@ -10,12 +11,12 @@ import { NewThreadRepository } from '../persistence/new-thread.repository.js';
 import type { UserContext } from '../ports/index.js';
 import type { ActiveRun } from './run-supervisor.js';
 import { ResumeRun } from './resume-run.js';
-import { StartRun, type StartRunCommand } from './start-run.js';
+import { type RunMessage, StartRun } from './start-run.js';
 import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 
 export interface RunAgUiCommand {
   readonly organizationId: string;
-  readonly agentId: string;
+  readonly agent: RunnableAgent;
   /** The id of a thread of this agent, or what the client itself calls the conversation. */
   readonly threadId: string;
   readonly conversation: Conversation;
@@ -31,7 +32,7 @@ export interface RunAgUiCommand {
 }
 
 /**
- * Runs a run for a client that makes up its threads' ids. Such an id is kept beside the thread's own, and
+ * Runs an agent for a client that makes up its threads' ids. Such an id is kept beside the thread's own, and
  * means something only for its agent: whether it is the id of a thread elsewhere, of another agent or of
  * another organization, changes nothing, so nothing can be learned by trying.
  */
@@ -68,11 +69,12 @@ export class RunAgUi {
     return thread ? this.startRun.execute({ ...run, thread }) : this.open(command, run);
   }
 
-  private async open(command: RunAgUiCommand, run: Omit<StartRunCommand, 'thread'>): Promise<ActiveRun> {
-    const { conversation, threadId: externalId } = command;
-    const newThread = createNewThread(command, conversation, { now: this.clock.now(), newId, externalId });
+  private async open(command: RunAgUiCommand, run: Omit<RunMessage, 'agent'>): Promise<ActiveRun> {
+    const { organizationId, agent, conversation, threadId: externalId } = command;
+    const means = { now: this.clock.now(), newId, externalId };
+    const newThread = createNewThread({ organizationId, agentId: agent.id }, conversation, means);
     try {
-      return await this.startRun.execute({ ...run, thread: newThread.thread, newThread });
+      return await this.startRun.open({ ...run, agent, newThread });
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error;
       // Another request of the client may have opened it a moment ago; else the agent is gone.
@@ -83,22 +85,22 @@ export class RunAgUi {
   }
 
   private async find(command: RunAgUiCommand): Promise<ThreadReference | null> {
-    const thread = await this.findThread(command);
-    if (thread) command.onThread(thread.id);
-    return thread;
+    const { organizationId, agent, threadId } = command;
+    const id = await this.findThreadId(organizationId, agent.id, threadId);
+    if (id === null) return null;
+    command.onThread(id);
+    return { id, agentId: agent.id, agent };
   }
 
-  /** The agent's thread that goes by this id of its own or of the client's. */
-  async findThread({
-    organizationId,
-    agentId,
-    threadId,
-  }: Pick<RunAgUiCommand, 'organizationId' | 'agentId' | 'threadId'>): Promise<ThreadReference | null> {
+  /**
+   * @param threadId the id of a thread, or what the client itself calls it
+   * @returns the id of the agent's thread that goes by it
+   */
+  async findThreadId(organizationId: string, agentId: string, threadId: string): Promise<string | null> {
     if (isUuid(threadId)) {
       const thread = await this.lookup.find(organizationId, threadId.toLowerCase());
-      if (thread?.agentId === agentId) return thread;
+      if (thread?.agentId === agentId) return thread.id;
     }
-    const id = await this.newThreads.findByExternalId(organizationId, agentId, threadId);
-    return id === null ? null : { id, agentId };
+    return this.newThreads.findByExternalId(organizationId, agentId, threadId);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/index.js';
-import { ModelFailure, ModelGateway, type ModelOptions, type ModelRequest } from '../../models/index.js';
+import { ModelFailure, ModelGateway, type ModelRequest, quickOptions } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
@@ -80,7 +80,7 @@ export class SuggestNext {
   }
 
   private async request(agent: RunnableAgent, messages: readonly InputMessage[]): Promise<ModelRequest> {
-    const { organizationId, id, provider, options, systemPrompt } = agent;
+    const { organizationId, id, provider, systemPrompt } = agent;
     const [apiKey, route] = await Promise.all([
       provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, id) : undefined,
       this.routing.routeOf(agent),
@@ -88,7 +88,7 @@ export class SuggestNext {
     const { system, text } = suggestionPrompt(systemPrompt, messages);
     return {
       model: provider.model,
-      options: quick(options),
+      options: quickOptions(provider.type),
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(route === undefined ? {} : { route }),
       system,
@@ -105,19 +105,5 @@ export class SuggestNext {
     this.logger.warn({ agentId: agent.id, code: error.code, detail: error.facts.detail }, 'A model call failed');
     const failure = publicFailure(error);
     return runFailed(failure.error, failure.facts);
-  }
-}
-
-/** The agent's model as fast as it goes: no more thinking than it cannot do without, and no search. */
-function quick(options: ModelOptions): ModelOptions {
-  switch (options.type) {
-    case 'anthropic':
-      return { type: 'anthropic', thinking: { type: 'disabled' }, temperature: null, webSearch: false };
-    case 'openai-responses':
-      return { type: 'openai-responses', reasoningEffort: null, verbosity: 'low' };
-    case 'gemini':
-      return { type: 'gemini' };
-    default:
-      return options satisfies never;
   }
 }

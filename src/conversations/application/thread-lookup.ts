@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ResourceLookup, type ResourceOfAgent } from '../../access/index.js';
-import { AgentDirectory } from '../../agents/index.js';
+import { AgentDirectory, type RunnableAgent } from '../../agents/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { DomainError } from '../../platform/errors/index.js';
@@ -14,16 +14,17 @@ const CACHED_THREADS = 20_000;
 /** Names the thread that an answer is about. */
 export const THREAD_HEADER = 'x-thread-id';
 
-/** A thread as the guard finds it. */
+/** A thread as the guard finds it, with its agent: what handles the request looks up neither again. */
 export interface ThreadReference extends ResourceOfAgent {
   readonly id: string;
+  readonly agent: RunnableAgent;
 }
 
 /** Finds the agent of a thread; a hot thread costs the database nothing. */
 @Injectable()
 export class ThreadLookup extends ResourceLookup<ThreadReference> {
   override readonly kind = 'thread';
-  private readonly cache: TtlCache<ThreadReference>;
+  private readonly cache: TtlCache<Pick<Thread, 'id' | 'agentId'>>;
 
   constructor(
     private readonly threads: ThreadRepository,
@@ -40,7 +41,8 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> {
       return thread === null ? undefined : { id: thread.id, agentId: thread.agentId };
     });
     // What the agent's deletion takes away is gone at once in this process: the directory hears of it.
-    return found && (await this.agents.find(organizationId, found.agentId)) ? found : null;
+    const agent = found ? await this.agents.find(organizationId, found.agentId) : null;
+    return found && agent ? { ...found, agent } : null;
   }
 
   override headersOf({ id }: ThreadReference): Readonly<Record<string, string>> {

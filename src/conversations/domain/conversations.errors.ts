@@ -43,13 +43,34 @@ export function threadBusy(): DomainError {
   });
 }
 
+/** The request's first sending has taken its key, and its run is no longer there to be joined. */
+function requestRepeated(): DomainError {
+  return new DomainError('conflict', 'A request with this Idempotency-Key is under way already. Send it again.');
+}
+
+/** Why the thread did not take a run. */
+export function refusedRun(because: 'thread_busy' | 'repeated' | 'answered' | 'stopping'): DomainError {
+  switch (because) {
+    case 'thread_busy':
+      return threadBusy();
+    case 'repeated':
+      return requestRepeated();
+    case 'answered':
+      return answeredMeanwhile();
+    case 'stopping':
+      return serviceStopping();
+    default:
+      return because satisfies never;
+  }
+}
+
 /** A client may name a thread that is not there yet; nothing has been asked on it. */
 export function noThreadToResume(): DomainError {
   return new ValidationFailed('body/resume answers no open interrupt: the agent has no thread of this threadId');
 }
 
 /** Another request has answered since these answers were found to fit. */
-export function answeredMeanwhile(): DomainError {
+function answeredMeanwhile(): DomainError {
   return new ValidationFailed('body/resume answers interrupts that are no longer open');
 }
 
@@ -82,7 +103,7 @@ export function attachmentsTooLarge(mostBytes: number): DomainError {
   return unprocessable(`The images and PDFs of a request may take at most ${mostBytes} bytes in base64, and these take more.`);
 }
 
-/** Nobody is left to read this. */
+/** Answered to a connection that is closed already, so it shows in the log alone. */
 export function callerLeft(): DomainError {
   return new DomainError('gone', 'The caller left before the message was accepted.');
 }

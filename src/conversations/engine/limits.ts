@@ -26,12 +26,8 @@ export const MAX_HISTORY_MESSAGES = 2_000;
 /** Messages that are kept in memory between the runs of their threads, the least recently used thread going first. */
 export const RECENT_BYTES = 64 * 1024 * 1024;
 
-/**
- * Characters of earlier conversation that are given to a model of each family: about three quarters of its
- * context at four characters a token. Where a provider finds it too long all the same, the older half is
- * left out and the call is made again.
- */
-export const HISTORY_CHARACTERS = { claude: 600_000, openai: 800_000, gemini: 3_000_000 } as const;
+/** Characters of earlier conversation that are given to a model which is no longer in the catalogue. */
+export const HISTORY_CHARACTERS = 600_000;
 
 /**
  * Attachments in one request, of the newest message and of earlier ones together. Past 20 images Anthropic takes

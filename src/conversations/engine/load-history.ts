@@ -145,5 +145,5 @@ function isQuestion({ role }: HistoryMessage): boolean {
 }
 
 function budgetOf(model: CatalogueModel | undefined): number {
-  return HISTORY_CHARACTERS[model?.family ?? 'claude'];
+  return model?.historyCharacters ?? HISTORY_CHARACTERS;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { creditsFor, findModel } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Database, DatabaseUnavailable, type Statement } from '../../platform/database/index.js';
+import { Database, DatabaseUnavailable } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { NEVER_ASKED } from '../domain/approval.js';
 import type { Message, MessageStatus, HistoryMessage } from '../domain/message.js';
@@ -10,7 +10,7 @@ import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { RunRepository } from '../persistence/run.repository.js';
-import type { FinishedRun, RunContext, RunObserver } from '../ports/index.js';
+import type { FinishedRun, RunContext, RunObserver, RunRecord } from '../ports/index.js';
 import { RUN_OBSERVERS } from './run-extensions.js';
 import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
 import { RunOwner } from './run-owner.js';
@@ -168,8 +168,8 @@ function wasDeleted({ context: { signal } }: RunState): boolean {
 }
 
 /** What those who are told of the run keep with its end. */
-export function recordsOf(observers: readonly RunObserver[], finished: FinishedRun): Statement[] {
-  return observers.flatMap((observer) => observer.record(finished) ?? []);
+export function recordsOf(observers: readonly RunObserver[], finished: FinishedRun): RunRecord[] {
+  return observers.flatMap((observer) => observer.record(finished));
 }
 
 function messageOf(state: RunState, outcome: RunOutcome): Message | null {

@@ -1,8 +1,9 @@
 import { Body, Controller, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
-import { ApiCauses, ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
+import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import type { RunnableAgent } from '../../agents/index.js';
+import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
@@ -50,7 +51,7 @@ export class AgUiController {
   @ApiCauses(422, 'unprocessable_entity')
   async run(
     @Caller() { organizationId }: Principal,
-    @UuidParam('agentId') agentId: string,
+    @Resource('agent') agent: RunnableAgent,
     @Query() { reasoning: showReasoning }: StreamQuery,
     @Body() body: object,
     @Idempotency('ag_ui') idempotency: IdempotentRequest | undefined,
@@ -60,7 +61,7 @@ export class AgUiController {
     const { threadId, conversation, answers, userContext } = input;
     const onThread = (id: string): void => void reply.header(THREAD_HEADER, id);
     const run = await this.runAgUi.execute({
-      ...{ organizationId, agentId, threadId, conversation, answers, userContext },
+      ...{ organizationId, agent, threadId, conversation, answers, userContext },
       ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },
     });
     onThread(run.threadId);

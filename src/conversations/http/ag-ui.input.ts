@@ -113,7 +113,7 @@ function readResume(resume: readonly AgUiResumeEntry[]): ApprovalAnswer[] {
     status,
     ...(payload === undefined || payload === null ? {} : { payload: payload as unknown }),
   }));
-  const { resume: read } = validated(ResumeListBody, { resume: entries }, 'body') as ResumeListBody;
+  const { resume: read } = validated(ResumeListBody, { resume: entries }, 'body');
   return readAnswers(read);
 }
 
@@ -213,6 +213,6 @@ function readUserContext(forwardedProps: unknown): UserContext | null {
   if (typeof forwardedProps !== 'object' || forwardedProps === null) return null;
   if (!Object.hasOwn(forwardedProps, 'userContext')) return null;
   const { userContext } = forwardedProps as { userContext: unknown };
-  const config = validated(RunConfigBody, { userContext }, 'body/forwardedProps') as RunConfigBody;
+  const config = validated(RunConfigBody, { userContext }, 'body/forwardedProps');
   return config.userContext ?? null;
 }

@@ -1,6 +1,6 @@
 import type { AttachmentReference } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { declareField, type FieldOptions, ObjectListField, StringField, validated } from '../../platform/http/index.js';
+import { field, type FieldOptions, ObjectListField, rule, says, StringField, validated } from '../../platform/http/index.js';
 import { REQUEST_ATTACHMENTS } from '../engine/limits.js';
 
 /** Signed URLs of file stores can be long; content in a data URL is bounded by the body it comes in. */
@@ -14,13 +14,8 @@ export const MAX_ATTACHMENTS = REQUEST_ATTACHMENTS;
 export const MAX_ATTACHMENTS_OF_REQUEST = 50;
 
 function AttachmentUrlField(options: FieldOptions): PropertyDecorator {
-  return declareField(options, {
-    rule: (value) =>
-      typeof value === 'string' && isUri(value)
-        ? undefined
-        : `must be an absolute URL of at most ${MAX_URL_LENGTH} characters, or a data URL`,
-    schema: { type: 'string', format: 'uri' },
-  });
+  const wanted = says(`must be an absolute URL of at most ${MAX_URL_LENGTH} characters, or a data URL`);
+  return field(options, { type: 'string', format: 'uri' }, rule('isUri', (value) => typeof value === 'string' && isUri(value), wanted));
 }
 
 /** Data URLs are read where they are used; the parser would copy their content twice. */
@@ -78,5 +73,5 @@ export class AttachmentCount {
 
 /** @param path of the message that has them @throws ValidationFailed naming the field */
 export function readAttachments(attachments: unknown, path: string): readonly AttachmentReference[] {
-  return (validated(AttachmentsBody, { attachments }, path) as AttachmentsBody).attachments ?? [];
+  return validated(AttachmentsBody, { attachments }, path).attachments ?? [];
 }

@@ -1,7 +1,8 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, bodyResource, Caller, type Principal, Resource, type ResourceOfAgent } from '../../access/index.js';
+import { Access, bodyResource, Caller, type Principal, Resource } from '../../access/index.js';
+import type { RunnableAgent } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
 import { CompleteChat } from '../application/complete-chat.js';
@@ -56,13 +57,13 @@ export class ChatCompletionsController {
   @ApiCauses(422, 'unprocessable_entity')
   async create(
     @Caller() caller: Principal,
-    @Resource('assistant') agent: ResourceOfAgent | undefined,
+    @Resource('assistant') agent: RunnableAgent | undefined,
     @Resource('thread') thread: ThreadReference | undefined,
     @Body() body: ChatCompletionBody,
     @Idempotency('chat_completion') idempotency: IdempotentRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (agent && thread && thread.agentId !== agent.agentId) {
+    if (agent && thread && thread.agentId !== agent.id) {
       // To this agent there is no such thread.
       void reply.removeHeader(THREAD_HEADER);
       throw threadNotFound();
@@ -81,7 +82,7 @@ export class ChatCompletionsController {
   private start(
     { organizationId }: Principal,
     request: {
-      readonly agent: ResourceOfAgent | undefined;
+      readonly agent: RunnableAgent | undefined;
       readonly thread: ThreadReference | undefined;
       readonly body: ChatCompletionBody;
       readonly idempotency: IdempotentRequest | undefined;
@@ -93,7 +94,7 @@ export class ChatCompletionsController {
     const conversation = readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant');
     return this.completeChat.execute({
       organizationId,
-      agentId: agent.agentId,
+      agent,
       thread,
       conversation,
       userContext: body.config?.userContext ?? null,

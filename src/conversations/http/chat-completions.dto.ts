@@ -1,5 +1,6 @@
-import { getSchemaPath } from '@nestjs/swagger';
-import { declareField, EnumField, type FieldOptions, IgnoreUnknownFields, IntegerField } from '../../platform/http/index.js';
+import { type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
+import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, isObject, IsObject } from 'class-validator';
+import { eachSays, EnumField, field, type FieldOptions, IgnoreUnknownFields, IntegerField, says } from '../../platform/http/index.js';
 import { BooleanField, ObjectField, ObjectListField, StringField, UuidField } from '../../platform/http/index.js';
 import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MAX_ATTACHMENTS, MAX_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
 import { MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
@@ -39,54 +40,53 @@ const FILE_PART = {
 
 /** What of a message is read depends on how the request names its agent, so a reader of its own checks each. */
 function ChatMessagesField(options: FieldOptions): PropertyDecorator {
-  return declareField(options, {
-    rule: (value) => {
-      if (!Array.isArray(value)) return 'must be an array';
-      if (value.length === 0) return 'must have at least 1 element';
-      if (value.length > MAX_MESSAGES) return `must have at most ${MAX_MESSAGES} elements`;
-      const wrong = value.findIndex((item) => typeof item !== 'object' || item === null || Array.isArray(item));
-      return wrong < 0 ? undefined : `/${wrong} must be an object`;
-    },
-    schema: {
-      type: 'array',
-      minItems: 1,
-      maxItems: MAX_MESSAGES,
-      items: {
-        type: 'object',
-        required: ['role', 'content'],
-        properties: {
-          role: {
-            type: 'string',
-            enum: ['user', 'assistant', 'system', 'developer'],
-            description:
-              '`system` and `developer` only where `model` names the agent; all of these together have at most ' +
-              `${MAX_INSTRUCTIONS} characters.`,
-          },
-          content: {
-            description:
-              `At least one character, or a part that is not text; at most ${MAX_CONTENT} characters of text, in all ` +
-              'parts together. Parts only where `model` names the agent.',
-            oneOf: [
-              { type: 'string', maxLength: MAX_CONTENT },
-              { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
-            ],
-          } as object,
-          id: { type: 'string', minLength: 1, maxLength: MAX_ID, description: "The client's own id." },
-          attachments: {
-            type: 'array',
-            maxItems: MAX_ATTACHMENTS,
-            items: { $ref: getSchemaPath(AttachmentBody) },
-            description: `Of a user’s message; at most ${MAX_ATTACHMENTS_OF_REQUEST} in one request. ${ATTACHMENTS_DESCRIPTION}`,
-          } as object,
+  const schema = {
+    type: 'array',
+    minItems: 1,
+    maxItems: MAX_MESSAGES,
+    items: {
+      type: 'object',
+      required: ['role', 'content'],
+      properties: {
+        role: {
+          type: 'string',
+          enum: ['user', 'assistant', 'system', 'developer'],
+          description:
+            '`system` and `developer` only where `model` names the agent; all of these together have at most ' +
+            `${MAX_INSTRUCTIONS} characters.`,
         },
+        content: {
+          description:
+            `At least one character, or a part that is not text; at most ${MAX_CONTENT} characters of text, in all ` +
+            'parts together. Parts only where `model` names the agent.',
+          oneOf: [
+            { type: 'string', maxLength: MAX_CONTENT },
+            { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
+          ],
+        } as object,
+        id: { type: 'string', minLength: 1, maxLength: MAX_ID, description: "The client's own id." },
+        attachments: {
+          type: 'array',
+          maxItems: MAX_ATTACHMENTS,
+          items: { $ref: getSchemaPath(AttachmentBody) },
+          description: `Of a user’s message; at most ${MAX_ATTACHMENTS_OF_REQUEST} in one request. ${ATTACHMENTS_DESCRIPTION}`,
+        } as object,
       },
     },
-  });
+  } as ApiPropertyOptions;
+  return field(
+    options,
+    schema,
+    IsArray(says('must be an array')),
+    ArrayMinSize(1, says('must have at least 1 element')),
+    ArrayMaxSize(MAX_MESSAGES, says(`must have at most ${MAX_MESSAGES} elements`)),
+    IsObject(eachSays('must be an object', isObject)),
+  );
 }
 
 /** Read for the agent's id only where `assistant_id` is absent; anything else a client sends here is its own. */
 function ModelField(options: FieldOptions): PropertyDecorator {
-  return declareField(options, { rule: () => undefined, schema: { type: 'string' } });
+  return field(options, { type: 'string' }, Allow());
 }
 
 @IgnoreUnknownFields()

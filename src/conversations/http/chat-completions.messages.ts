@@ -1,6 +1,6 @@
 import type { AttachmentReference } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { textRule } from '../../platform/http/index.js';
+import { isText } from '../../platform/http/index.js';
 import type { Conversation, InputMessage } from '../domain/new-thread.js';
 import { AttachmentCount, readAttachments } from './attachments.dto.js';
 import { checkContent, checkInstructions, MAX_ID } from './content-limits.js';
@@ -68,12 +68,11 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   return { role, text, attachments };
 }
 
-const isId = textRule({ min: 1, max: MAX_ID });
-
 /** Of the assistant form: every field as the interface has it. */
 function plainContent({ content, id }: Fields, path: string): Content {
-  const wrongId = id === undefined ? undefined : isId(id);
-  if (wrongId !== undefined) throw new ValidationFailed(`${path}/id ${wrongId}`);
+  if (id !== undefined && !isText(id, { min: 1, max: MAX_ID })) {
+    throw new ValidationFailed(`${path}/id must be a string of 1 to ${MAX_ID} characters`);
+  }
   if (typeof content !== 'string') throw new ValidationFailed(`${path}/content must be a string`);
   if (content === '') throw new ValidationFailed(`${path}/content must be at least 1 character`);
   return { text: content, attachments: [] };

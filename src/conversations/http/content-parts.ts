@@ -56,7 +56,7 @@ function referenceOf({ url, contentType, name }: PartFile, number: number, path:
   const type = contentType ?? (isDataUrl(url) ? readDataUrl(url.slice(0, HEAD))?.mediaType : undefined);
   const declared = type === undefined || type === '' ? UNKNOWN_TYPE : type;
   const fallback = `file-${number}${EXTENSIONS[declared] ?? ''}`;
-  return validated(AttachmentBody, { url, contentType: declared, name: name ?? nameIn(url) ?? fallback }, path) as AttachmentBody;
+  return validated(AttachmentBody, { url, contentType: declared, name: name ?? nameIn(url) ?? fallback }, path);
 }
 
 /** The last part of the path, where it reads like a file's name. */

@@ -2,6 +2,7 @@ import {
   BooleanField,
   EnumField,
   IntegerField,
+  JsonField,
   JsonObjectField,
   NumberField,
   ObjectField,
@@ -11,7 +12,6 @@ import {
   UuidField,
 } from '../../platform/http/index.js';
 import { AttachmentResponse } from './attachments.dto.js';
-import { JsonListField } from './user-context.field.js';
 import type { MessageRole, MessageStatus, ToolCallStatus } from '../domain/message.js';
 import type { RunErrorCode, RunStatus } from '../domain/run.js';
 
@@ -82,7 +82,7 @@ export class MessageResponse {
   readonly status!: MessageStatus;
   @BooleanField({ optional: true, description: 'The prompt was blocked; the text is the reason.' })
   readonly blocked?: boolean;
-  @JsonListField()
+  @JsonField({ array: true })
   readonly components!: readonly unknown[];
   @ObjectListField(() => ToolCallResponse, {
     optional: true,

@@ -38,8 +38,7 @@ export class NameThreadOfRefusal extends ErrorFilter {
     const { threadId } = (request.body ?? {}) as { readonly threadId?: unknown };
     if (!principal || !isUuid(agentId) || typeof threadId !== 'string' || threadId.length > 2 * MAX_ID) return;
     if (!hasCapability(principal, 'chat') || !mayUseAgent(principal, agentId.toLowerCase())) return;
-    const { organizationId } = principal;
-    const thread = await this.runAgUi.findThread({ organizationId, agentId: agentId.toLowerCase(), threadId });
-    if (thread) void reply.header(THREAD_HEADER, thread.id);
+    const id = await this.runAgUi.findThreadId(principal.organizationId, agentId.toLowerCase(), threadId);
+    if (id !== null) void reply.header(THREAD_HEADER, id);
   }
 }

@@ -1,16 +1,8 @@
-import { declareField, type FieldOptions, ScalarMapField } from '../../platform/http/index.js';
+import { type FieldOptions, ScalarMapField } from '../../platform/http/index.js';
 
 const BOUNDS = { maxEntries: 64, maxKeyLength: 255, maxValueLength: 10_000 } as const;
 
 /** An object of strings, numbers and booleans: what a caller says about its user. */
 export function UserContextField(options: FieldOptions = {}): PropertyDecorator {
   return ScalarMapField({ ...options, ...BOUNDS });
-}
-
-/** A list of any JSON in an answer. */
-export function JsonListField(options: FieldOptions = {}): PropertyDecorator {
-  return declareField(options, {
-    rule: (value) => (Array.isArray(value) ? undefined : 'must be an array'),
-    schema: { type: 'array', items: {} },
-  });
 }

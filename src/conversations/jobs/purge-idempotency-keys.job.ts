@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
-import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 
 /** Small enough that no lock is held for long. */
@@ -18,10 +17,8 @@ export const purgeIdempotencyKeys = defineJob({
   schedule: { everyMinutes: EVERY_MINUTES, payload: {} },
 });
 
-@Injectable()
-export class PurgeIdempotencyKeys extends JobHandler<Payload> {
-  readonly job = purgeIdempotencyKeys;
-
+@Processor(purgeIdempotencyKeys.name)
+export class PurgeIdempotencyKeys extends WorkerHost {
   constructor(
     private readonly keys: IdempotencyRepository,
     private readonly clock: Clock,
@@ -29,7 +26,7 @@ export class PurgeIdempotencyKeys extends JobHandler<Payload> {
     super();
   }
 
-  async run(_payload: Payload, { signal }: JobContext): Promise<void> {
+  async process({ signal }: ActiveJob<Payload>): Promise<void> {
     const now = this.clock.now();
     do signal.throwIfAborted();
     while ((await this.keys.purge(now, BATCH)) > 0);

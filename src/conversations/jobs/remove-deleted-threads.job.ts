@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { RemoveDeletedThreads } from '../application/remove-deleted-threads.js';
 
 const EVERY_MINUTES = 60;
@@ -15,15 +14,13 @@ export const removeDeletedThreads = defineJob({
   schedule: { everyMinutes: EVERY_MINUTES, payload: {} },
 });
 
-@Injectable()
-export class RemoveDeletedThreadsJob extends JobHandler<Payload> {
-  readonly job = removeDeletedThreads;
-
+@Processor(removeDeletedThreads.name)
+export class RemoveDeletedThreadsJob extends WorkerHost {
   constructor(private readonly threads: RemoveDeletedThreads) {
     super();
   }
 
-  run(_payload: Payload, { signal }: JobContext): Promise<void> {
+  process({ signal }: ActiveJob<Payload>): Promise<void> {
     return this.threads.removeMarked(signal);
   }
 }

@@ -1,4 +1,5 @@
 import { migration, type ContextSchema } from '../../platform/database/index.js';
+import { idempotencyKeys, messages, runs, threads } from './conversations.entities.js';
 
 /**
  * Messages and runs go with their thread.
@@ -131,6 +132,6 @@ const deletion = migration('2026112117_conversations_deletion', [
 ]);
 
 export const conversationsSchema: ContextSchema = {
-  entities: [],
+  entities: [threads, messages, runs, idempotencyKeys],
   migrations: [init, approvals, attachments, revision, sizes, deletion],
 };

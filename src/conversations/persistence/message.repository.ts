@@ -1,36 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { LockMode } from '@mikro-orm/core';
+import { type RawBuilder, sql } from 'kysely';
 import type { ModelMessage } from '../../models/index.js';
-import { Database, storableJson, toDate } from '../../platform/database/index.js';
-import type { MessageAttachment } from '../domain/attachment.js';
-import type {
-  Message,
-  MessageRole,
-  MessageStatus,
-  Reaction,
-  HistoryMessage,
-  ShownMessage,
-  ToolCallRecord,
-} from '../domain/message.js';
+import { Database, rowsOf, toDate } from '../../platform/database/index.js';
+import type { HistoryMessage, Message, Reaction, ShownMessage, ToolCallRecord } from '../domain/message.js';
+import { type MessageColumns, messages, tables } from './conversations.entities.js';
+import { COUNT_BEFORE, HISTORY_PAGE } from './history.sql.js';
 
-export interface MessageRow {
-  id: string;
-  thread_id: string;
-  run_id: string | null;
-  role: MessageRole;
-  content: string;
-  status: MessageStatus;
-  blocked: boolean;
-  attachments: MessageAttachment[];
-  reaction: Reaction | null;
-  tool_calls: ToolCallRecord[];
-  transcript: ModelMessage[];
-  created_at: string;
-}
+export type MessageRow = Pick<MessageColumns, (typeof MESSAGE_COLUMNS)[number]>;
+type ShownRow = Omit<MessageRow, 'transcript'>;
 
-/** The messages before one of them, the newest first, until there are so many or they are so large. */
+/** The newest messages, until there are so many or they are so large. */
 export interface PageBounds {
-  /** Null for the newest. */
-  readonly before: string | null;
   readonly limit: number;
   /** Of what is read of the messages, as it is stored. A message that is larger is a page of its own. */
   readonly maxBytes: number;
@@ -47,37 +28,33 @@ type Nullable<Row> = { [Name in keyof Row]: Row[Name] | null };
 type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'> &
   Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>>;
 
-export const MESSAGE_COLUMNS =
-  'id, thread_id, run_id, role, content, status, blocked, attachments, reaction, tool_calls, transcript, created_at';
+const SHOWN_COLUMNS = [
+  ...(['id', 'thread_id', 'run_id', 'role', 'content', 'status', 'blocked'] as const),
+  ...(['attachments', 'reaction', 'created_at'] as const),
+] as const;
+
+export const MESSAGE_COLUMNS = [...SHOWN_COLUMNS, 'tool_calls', 'transcript'] as const;
 
 /**
- * $1 organization, $2 thread, $3 the message before which to read, $4 how many, $5 bytes. A plain `<`, which the index
- * can begin at. Large values stay where they are until a row is answered: those beyond the page are not read.
+ * Large values stay where they are until a row is answered: those beyond the page are not read. Rows rather than
+ * entities, since clients ask for this again and again.
  * @param bytes what of a message counts
  */
-const pageOf = (columns: string, bytes: string): string => `
-  with newest as (
-    select messages.*, row_number() over newest_first as nth, sum(${bytes}) over newest_first as total_bytes
-    from messages
-    where thread_id = $2 and organization_id = $1
-      and seq < coalesce((select seq from messages where id = $3::uuid), 9223372036854775807)
-    window newest_first as (order by seq desc rows unbounded preceding)
-    order by seq desc limit $4::int + 1
-  )
-  select ${columns}, (select count(*)::int from newest) as found
-  from newest where nth = 1 or (nth <= $4::int and total_bytes <= $5::bigint) order by nth`;
-
-const SHOWN_PAGE = pageOf(
-  `id, thread_id, run_id, role, content, status, blocked, attachments, reaction, created_at,
-   case when $6::boolean then tool_calls else '[]' end as tool_calls`,
-  'shown_bytes + case when $6::boolean then tool_bytes else 0 end',
-);
-
-const HISTORY_PAGE = pageOf(
-  `id, run_id, role, content, blocked, nullif(attachments, '[]') as attachments,
-   nullif(tool_calls, '[]') as tool_calls, nullif(transcript, '[]') as transcript`,
-  'shown_bytes + tool_bytes + transcript_bytes',
-);
+function newestWithin(organizationId: string, threadId: string, limit: number, bytes: RawBuilder<number>) {
+  return tables.with('newest', (query) =>
+    query
+      .selectFrom('messages')
+      .selectAll()
+      .select([
+        sql<number>`row_number() over (order by seq desc rows unbounded preceding)`.as('nth'),
+        sql<number>`sum(${bytes}) over (order by seq desc rows unbounded preceding)`.as('total_bytes'),
+      ])
+      .where('organization_id', '=', organizationId)
+      .where('thread_id', '=', threadId)
+      .orderBy('seq', 'desc')
+      .limit(limit + 1),
+  );
+}
 
 @Injectable()
 export class MessageRepository {
@@ -87,64 +64,70 @@ export class MessageRepository {
   async page(
     organizationId: string,
     threadId: string,
-    { before, limit, maxBytes, toolCalls }: PageBounds & { readonly toolCalls: boolean },
+    { limit, maxBytes, toolCalls }: PageBounds & { readonly toolCalls: boolean },
   ): Promise<Page<ShownMessage>> {
-    const rows = await this.database.query<Found<Omit<MessageRow, 'transcript'>>>(SHOWN_PAGE, [
-      organizationId,
-      threadId,
-      before,
-      limit,
-      maxBytes,
-      toolCalls,
-    ]);
-    return toPage(rows, toShownMessage);
+    const bytes = toolCalls ? sql<number>`shown_bytes + tool_bytes` : sql<number>`shown_bytes`;
+    const calls = toolCalls ? sql<readonly ToolCallRecord[]>`tool_calls` : sql<readonly ToolCallRecord[]>`'[]'::jsonb`;
+    const page = newestWithin(organizationId, threadId, limit, bytes)
+      .selectFrom('newest')
+      .select([...SHOWN_COLUMNS, calls.as('tool_calls'), sql<number>`(select count(*)::int from newest)`.as('found')])
+      .where((eb) => eb.or([eb('nth', '=', 1), eb.and([eb('nth', '<=', limit), eb('total_bytes', '<=', maxBytes)])]))
+      .orderBy('nth');
+    return toPage(await rowsOf(this.database, page), toShownMessage);
   }
 
-  /** As `page`, with what a model reads of them alone: a long thread is read for every run that nobody remembers it for. */
+  /** As `page`, before a message, with what a model reads alone: a thread is read for every run that nobody remembers it for. */
   async history(
     organizationId: string,
     threadId: string,
-    { before, limit, maxBytes }: PageBounds,
+    bounds: PageBounds & { /** Null for the newest. */ readonly before: string | null },
   ): Promise<Page<HistoryMessage>> {
-    const rows = await this.database.query<Found<SaidRow>>(HISTORY_PAGE, [organizationId, threadId, before, limit, maxBytes]);
+    const rows = await HISTORY_PAGE.run<Found<SaidRow>>(this.database, { organizationId, threadId, ...bounds });
     return toPage(rows, toHistoryMessage);
   }
 
   async countBefore(organizationId: string, threadId: string, messageId: string): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
-      `select count(*)::int as count from messages
-       where organization_id = $1 and thread_id = $2 and seq < (select seq from messages where id = $3)`,
-      [organizationId, threadId, messageId],
-    );
+    const rows = await COUNT_BEFORE.run<{ count: number }>(this.database, { organizationId, threadId, messageId });
     return rows[0]?.count ?? 0;
   }
 
   /** Those of the files that a message of any organization refers to. */
   async referringTo(fileIds: readonly string[]): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `select asked.id from unnest($1::text[]) as asked(id) where exists (
-         select 1 from messages where messages.attachments <> '[]'::jsonb
-           and messages.attachments @> jsonb_build_array(jsonb_build_object('fileId', asked.id))
-       )`,
-      [fileIds],
+    const asked = sql<{ id: string }>`(select unnest(${fileIds}::text[]) as id)`.as<'asked'>(sql`asked`);
+    const rows = await rowsOf(
+      this.database,
+      tables
+        .selectFrom(asked)
+        .select('asked.id')
+        .where((eb) =>
+          eb.exists(
+            eb
+              .selectFrom('messages')
+              .select('messages.id')
+              .where(sql<boolean>`attachments <> '[]'::jsonb`)
+              .where(sql<boolean>`attachments @> jsonb_build_array(jsonb_build_object('fileId', asked.id))`),
+          ),
+        ),
     );
     return rows.map(({ id }) => id);
   }
 
   /** Replaces the reaction to a reply. @returns null when the thread has no such reply */
-  async react(
+  react(
     organizationId: string,
     threadId: string,
     messageId: string,
     reaction: Reaction | null,
-  ): Promise<Message | null> {
-    const rows = await this.database.query<MessageRow>(
-      `update messages set reaction = $4::jsonb
-       where organization_id = $1 and thread_id = $2 and id = $3 and role = 'assistant'
-       returning ${MESSAGE_COLUMNS}`,
-      [organizationId, threadId, messageId, reaction === null ? null : storableJson(reaction)],
-    );
-    return rows[0] ? toMessage(rows[0]) : null;
+  ): Promise<ShownMessage | null> {
+    return this.database.transaction(async ({ em }) => {
+      const reply = { organizationId, threadId, id: messageId, role: 'assistant' } as const;
+      const message = await em.findOne(messages, reply, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (!message) return null;
+      message.reaction = reaction;
+      const { id, runId, role, content, status, blocked, attachments, toolCalls, createdAt } = message;
+      const shown = { id, threadId, runId, role, content, status, blocked, reaction, toolCalls, createdAt };
+      return attachments.length === 0 ? shown : { ...shown, attachments };
+    });
   }
 }
 
@@ -177,7 +160,7 @@ export function toMessage(row: MessageRow): Message {
   return { ...toShownMessage(row), transcript: row.transcript };
 }
 
-function toShownMessage(row: Omit<MessageRow, 'transcript'>): ShownMessage {
+function toShownMessage(row: ShownRow): ShownMessage {
   return {
     id: row.id,
     threadId: row.thread_id,

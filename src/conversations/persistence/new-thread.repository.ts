@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Database, inBatches, type SqlExecutor, storableJson } from '../../platform/database/index.js';
+import { sql } from 'kysely';
+import { Database, inBatches, rowsOf, type SqlExecutor, storableJson } from '../../platform/database/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { NewThread } from '../domain/new-thread.js';
+import { tables } from './conversations.entities.js';
+import { FIND_BY_EXTERNAL_ID, INSERT_MESSAGES, INSERT_THREAD } from './new-thread.sql.js';
 import { type NewRun, RunRepository, type StartResult } from './run.repository.js';
 import { IS_THERE } from './thread.sql.js';
 
@@ -34,21 +37,23 @@ export class NewThreadRepository {
 
   /** @returns the id of the agent's thread that its client calls so, or null */
   async findByExternalId(organizationId: string, agentId: string, externalId: string): Promise<string | null> {
-    const rows = await this.database.query<{ id: string }>(
-      `select id from threads where organization_id = $1 and agent_id = $2 and external_id = $3 and ${IS_THERE}`,
-      [organizationId, agentId, externalId],
-    );
+    const rows = await FIND_BY_EXTERNAL_ID.run<{ id: string }>(this.database, { organizationId, agentId, externalId });
     return rows[0]?.id ?? null;
   }
 
   /** @returns the thread that the run is on, or null */
   async threadOf(organizationId: string, runId: string): Promise<string | null> {
-    const rows = await this.database.query<{ thread_id: string }>(
-      `select thread_id from runs join threads on threads.id = runs.thread_id
-       where runs.organization_id = $1 and runs.id = $2 and ${IS_THERE}`,
-      [organizationId, runId],
+    const [run] = await rowsOf(
+      this.database,
+      tables
+        .selectFrom('runs')
+        .innerJoin('threads', 'threads.id', 'runs.thread_id')
+        .select('runs.thread_id')
+        .where('runs.organization_id', '=', organizationId)
+        .where('runs.id', '=', runId)
+        .where(sql<boolean>`${sql.raw(IS_THERE)}`),
     );
-    return rows[0]?.thread_id ?? null;
+    return run?.thread_id ?? null;
   }
 }
 
@@ -59,55 +64,30 @@ class NotOpened extends Error {
   }
 }
 
-/** The lock lets a deletion of the agent that is under way end first: its job would not see this thread. */
 async function insertThread(
   executor: SqlExecutor,
   organizationId: string,
   { thread, externalId }: Pick<NewThread, 'thread' | 'externalId'>,
 ): Promise<boolean> {
-  const rows = await executor.query(
-    `insert into threads
-       (id, organization_id, agent_id, title, channel, external_id, created_at, updated_at, last_message_at)
-     select $1::uuid, $2::uuid, agents.id, $4, $5, $6, $7::timestamptz, $7::timestamptz, $8::timestamptz
-     from (select id from agents where organization_id = $2 and id = $3 for key share) agents
-     on conflict (agent_id, external_id) where external_id is not null do nothing
-     returning id`,
-    [
-      thread.id,
-      organizationId,
-      thread.agentId,
-      thread.title,
-      thread.channel,
-      externalId,
-      thread.createdAt.toISOString(),
-      thread.lastMessageAt?.toISOString() ?? null,
-    ],
-  );
-  return rows.length > 0;
+  const { id, agentId, title, channel, createdAt, lastMessageAt } = thread;
+  const of = { id, organizationId, agentId, title, channel, externalId, createdAt, lastMessageAt };
+  return (await INSERT_THREAD.run(executor, of)).length > 0;
 }
 
-/** The rows are numbered in the order in which they are selected, and the statements follow one another. */
 async function insertHistory(
   executor: SqlExecutor,
   organizationId: string,
   { thread, history }: NewThread<MessageAttachment>,
 ): Promise<void> {
   for (const batch of inBatches(history, ({ content }) => Buffer.byteLength(content))) {
-    await executor.query(
-      `insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments)
-       select said.id, $1::uuid, $2::uuid, said.role, said.content, 'completed', $3::timestamptz, said.attachments::jsonb
-       from unnest($4::uuid[], $5::text[], $6::text[], $7::text[]) with ordinality
-         as said(id, role, content, attachments, position)
-       order by said.position`,
-      [
-        organizationId,
-        thread.id,
-        thread.createdAt.toISOString(),
-        batch.map(({ id }) => id),
-        batch.map(({ role }) => role),
-        batch.map(({ content }) => content),
-        batch.map(({ attachments = [] }) => storableJson(attachments)),
-      ],
-    );
+    await INSERT_MESSAGES.run(executor, {
+      organizationId,
+      threadId: thread.id,
+      createdAt: thread.createdAt,
+      ids: batch.map(({ id }) => id),
+      roles: batch.map(({ role }) => role),
+      contents: batch.map(({ content }) => content),
+      attachments: batch.map(({ attachments = [] }) => storableJson(attachments)),
+    });
   }
 }

@@ -1,11 +1,13 @@
+import { raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import type { ProviderType, StopReason } from '../../models/index.js';
-import { Database, toDate } from '../../platform/database/index.js';
+import { type InferResult, sql } from 'kysely';
+import { Database, rowsOf, toDate } from '../../platform/database/index.js';
 import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
-import type { FailureFacts, Run, RunError, RunReference, RunStatus } from '../domain/run.js';
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
-import type { RunModel } from './run.repository.js';
+import type { FailureFacts, Run, RunReference } from '../domain/run.js';
+import { runs, tables } from './conversations.entities.js';
+import { MESSAGE_COLUMNS, toMessage } from './message.repository.js';
+import type { RunModel } from './new-run.js';
 import { IS_THERE } from './thread.sql.js';
 
 /** A run as it is stored, with the reply it wrote. */
@@ -29,27 +31,7 @@ export interface OpenApprovals {
   readonly busy: boolean;
 }
 
-interface RunRow {
-  id: string;
-  thread_id: string;
-  agent_id: string;
-  owner_id: string;
-  message_id: string;
-  status: RunStatus;
-  error: (RunError & Partial<FailureFacts>) | null;
-  /** PostgreSQL's bigint, which its driver answers as text. */
-  input_tokens: string | number | null;
-  output_tokens: string | number | null;
-  credits: number;
-  created_at: string;
-  completed_at: string | null;
-  provider: ProviderType;
-  model: string;
-  use_own_api_key: boolean;
-  stop_reason: StopReason | null;
-  approvals: ApprovalRequest[];
-  decisions: ApprovalDecision[] | null;
-}
+type RunRow = InferResult<ReturnType<typeof runOf>>[number];
 
 /** Reads runs that may have been made by any process. */
 @Injectable()
@@ -58,55 +40,70 @@ export class RunReader {
 
   /** Whether a run is under way on the thread. */
   async isBusy(organizationId: string, threadId: string): Promise<boolean> {
-    const rows = await this.database.query(
-      `select 1 from runs where organization_id = $1 and thread_id = $2 and status = 'running'`,
-      [organizationId, threadId],
-    );
-    return rows.length > 0;
+    const running = { organizationId, threadId, status: 'running' } as const;
+    return (await this.database.read((em) => em.count(runs, running))) > 0;
   }
 
   /** @returns null when the thread has no such run */
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
-    const rows = await this.database.query<RunRow>(
-      `select id, thread_id, agent_id, owner_id, message_id, status, error, input_tokens, output_tokens, credits, created_at,
-              completed_at, provider, model, use_own_api_key, stop_reason, approvals, decisions
-       from runs where organization_id = $1 and thread_id = $2 and id = $3`,
-      [organizationId, threadId, runId],
-    );
-    const row = rows[0];
+    const [row] = await rowsOf(this.database, runOf(organizationId, threadId, runId));
     if (!row) return null;
-    const messages = await this.database.query<MessageRow>(`select ${MESSAGE_COLUMNS} from messages where id = $1`, [
-      row.message_id,
-    ]);
-    return toStoredRun(organizationId, row, messages[0] ? toMessage(messages[0]) : null);
+    const [message] = await rowsOf(this.database, messageOf(row.message_id));
+    return toStoredRun(organizationId, row, message ? toMessage(message) : null);
   }
 
   /** @returns null when there is no such thread */
   async openApprovals(organizationId: string, threadId: string): Promise<OpenApprovals | null> {
-    const rows = await this.database.query<{ run_id: string | null; approvals: ApprovalRequest[] | null; busy: boolean }>(
-      `select asked.id as run_id, asked.approvals,
-              exists (select 1 from runs where runs.thread_id = threads.id and runs.status = 'running') as busy
-       from threads left join runs asked on asked.id = threads.awaiting_run_id
-       where threads.organization_id = $1 and threads.id = $2 and ${IS_THERE}`,
-      [organizationId, threadId],
+    const [row] = await rowsOf(
+      this.database,
+      tables
+        .selectFrom('threads')
+        .leftJoin('runs as asked', 'asked.id', 'threads.awaiting_run_id')
+        .select(['asked.id as run_id', 'asked.approvals'])
+        .select((eb) =>
+          eb.exists(
+            eb
+              .selectFrom('runs')
+              .select('runs.id')
+              .whereRef('runs.thread_id', '=', 'threads.id')
+              .where('runs.status', '=', 'running'),
+          ).as('busy'),
+        )
+        .where('threads.organization_id', '=', organizationId)
+        .where('threads.id', '=', threadId)
+        .where(sql<boolean>`${sql.raw(IS_THERE)}`),
     );
-    const row = rows[0];
-    return row ? { runId: row.run_id, requests: row.approvals ?? [], busy: row.busy } : null;
+    return row ? { runId: row.run_id, requests: row.approvals ?? [], busy: row.busy === true } : null;
   }
 
   /** Notes that the run shall end; its owner sees it at its next heartbeat. */
-  async requestCancel({ organizationId, threadId, runId }: RunReference): Promise<void> {
-    await this.database.query(
-      `update runs set cancel_requested_at = now()
-       where organization_id = $1 and thread_id = $2 and id = $3 and status = 'running' and cancel_requested_at is null`,
-      [organizationId, threadId, runId],
-    );
+  async requestCancel({ organizationId, threadId, runId: id }: RunReference): Promise<void> {
+    const uncancelled = { organizationId, threadId, id, status: 'running', cancelRequestedAt: null } as const;
+    await this.database.read((em) => em.nativeUpdate(runs, uncancelled, { cancelRequestedAt: raw('now()') }));
   }
 }
 
+/** Rows rather than entities, since clients ask for a run again and again until it has ended. */
+function runOf(organizationId: string, threadId: string, runId: string) {
+  return tables
+    .selectFrom('runs')
+    .select(['id', 'thread_id', 'agent_id', 'owner_id', 'message_id', 'status', 'error', 'credits', 'created_at'])
+    .select(['completed_at', 'provider', 'model', 'use_own_api_key', 'stop_reason', 'approvals', 'decisions'])
+    .select([
+      sql<number | null>`input_tokens::float8`.as('input_tokens'),
+      sql<number | null>`output_tokens::float8`.as('output_tokens'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('thread_id', '=', threadId)
+    .where('id', '=', runId);
+}
+
+function messageOf(messageId: string) {
+  return tables.selectFrom('messages').select(MESSAGE_COLUMNS).where('id', '=', messageId);
+}
+
 function toStoredRun(organizationId: string, row: RunRow, message: Message | null): StoredRun {
-  const inputTokens = row.input_tokens === null ? null : Number(row.input_tokens);
-  const outputTokens = row.output_tokens === null ? null : Number(row.output_tokens);
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = row;
   const { ownKey = false, retryAfterSeconds } = row.error ?? {};
   return {
     run: {

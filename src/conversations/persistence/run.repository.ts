@@ -1,51 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Database,
-  isUniqueViolation,
-  type SqlExecutor,
-  type Statement,
-  storableJson,
-  storableText,
-  toDate,
-} from '../../platform/database/index.js';
+import { Database, isUniqueViolation, rowsByTable, type SqlExecutor, type TableRow, toDate } from '../../platform/database/index.js';
 import type { ProviderType } from '../../models/index.js';
-import type { ApprovalDecision, ResumeInput } from '../domain/approval.js';
-import type { MessageAttachment } from '../domain/attachment.js';
-import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
-import { answeredCalls } from './answer-calls.sql.js';
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message.repository.js';
-import { FinishStatement, START_SQL, TAKE_ORPHAN_SQL, upsertMessage } from './run.sql.js';
-import { IS_THERE } from './thread.sql.js';
+import { CHECKPOINT, endParameters, finishRun, keptRows, messageParameters } from './end-run.sql.js';
+import { type MessageRow, toMessage } from './message.repository.js';
+import type { NewRun, RunModel } from './new-run.js';
+import {
+  BEAT,
+  FORGET_SILENT_OWNERS,
+  MESSAGE_OF_RUN,
+  RETIRE_OWNER,
+  START_HEARTBEAT,
+  TAKE_ORPHAN,
+  TAKE_OVER,
+} from './run-ownership.sql.js';
+import { START_RUN, type StartedRow, startParameters } from './start-run.sql.js';
 
-export interface NewRun {
-  readonly id: string;
-  readonly threadId: string;
-  readonly ownerId: string;
-  /** Id of the assistant message the run will write. */
-  readonly messageId: string;
-  /** Null for a run that goes on with `resumption` instead. */
-  readonly userMessage: {
-    readonly id: string;
-    readonly text: string;
-    readonly attachments?: readonly MessageAttachment[];
-  } | null;
-  readonly resumption?: ResumeInput | undefined;
-  readonly userContext: UserContext | null;
-  readonly createdAt: Date;
-  readonly model: RunModel;
-  readonly idempotency?: IdempotentRequest;
-}
-
-/** What the run is answered by, kept with it: the agent may change or run on another model later. */
-export interface RunModel {
-  readonly provider: ProviderType;
-  readonly model: string;
-  readonly useOwnApiKey: boolean;
-}
+export type { NewRun, RunModel } from './new-run.js';
 
 /** What is kept with the end of a run besides the run itself. */
 export interface EndNotes {
@@ -53,8 +28,8 @@ export interface EndNotes {
   readonly title?: string | null;
   /** What a repeat of the request is answered on top of the error. */
   readonly facts?: FailureFacts;
-  /** What the run's observers keep, each taking its rows from `ended_run`. */
-  readonly records?: readonly Statement[];
+  /** What the run's observers keep. */
+  readonly records?: readonly TableRow[];
 }
 
 /** `revision`: of the thread before the run, null where its messages were changed by the start itself. */
@@ -96,17 +71,6 @@ export interface OrphanedRun {
   readonly agent: RunModel;
 }
 
-interface StartedRow {
-  channel: Channel;
-  is_first: boolean;
-  answers: boolean;
-  revision: number;
-  started: boolean;
-  open: boolean;
-  /** The thread is as the rest of the statement sees it. */
-  current: boolean;
-}
-
 interface HeartbeatRow {
   silent_seconds: number | null;
   id: string | null;
@@ -133,8 +97,6 @@ interface OrphanRow {
 
 @Injectable()
 export class RunRepository {
-  private readonly finishStatement = new FinishStatement();
-
   constructor(private readonly database: Database) {}
 
   /**
@@ -153,27 +115,7 @@ export class RunRepository {
   /** @returns null when another run has started or ended on the thread since the statement looked */
   private async tryStart(organizationId: string, run: NewRun, executor: SqlExecutor): Promise<StartResult | null> {
     try {
-      const rows = await executor.query<StartedRow>(START_SQL, [
-        run.id,
-        organizationId,
-        run.threadId,
-        run.ownerId,
-        run.messageId,
-        run.userContext === null ? null : storableJson(run.userContext),
-        run.createdAt.toISOString(),
-        run.userMessage?.id ?? null,
-        run.userMessage?.text ?? null,
-        run.model.provider,
-        run.model.model,
-        run.model.useOwnApiKey,
-        run.idempotency?.operation ?? null,
-        run.idempotency?.key ?? null,
-        run.idempotency?.fingerprint ?? null,
-        run.resumption?.runId ?? null,
-        run.resumption ? storableJson(run.resumption.decisions) : null,
-        ...answeredCalls(run.resumption),
-        storableJson(run.userMessage?.attachments ?? []),
-      ]);
+      const rows = await START_RUN.run<StartedRow>(executor, startParameters(organizationId, run));
       const row = rows[0];
       if (!row) return { started: false, because: 'thread_absent' };
       if (row.started) {
@@ -191,13 +133,13 @@ export class RunRepository {
 
   /** Keeps what the run has so far, before something that cannot be taken back. */
   async checkpoint(run: { id: string; organizationId: string; ownerId: string }, message: Message): Promise<boolean> {
-    const rows = await this.database.query(
-      `with owned as (
-         select id from runs where organization_id = $1 and id = $2 and owner_id = $3 and status = 'running' for update
-       ), ${upsertMessage('$4', 'owned')}
-       select id from owned`,
-      [run.organizationId, run.id, run.ownerId, true, ...messageParameters(message)],
-    );
+    const rows = await CHECKPOINT.run(this.database, {
+      organizationId: run.organizationId,
+      runId: run.id,
+      ownerId: run.ownerId,
+      threadId: message.threadId,
+      ...messageParameters(message),
+    });
     return rows.length > 0;
   }
 
@@ -213,31 +155,21 @@ export class RunRepository {
     message: Message | null,
     { title = null, facts, records = [] }: EndNotes = {},
   ): Promise<number | null> {
-    const own = [
-      run.organizationId,
-      run.id,
+    const kept = rowsByTable(this.database.orm, records);
+    const rows = await finishRun(kept).run<{ revision: number }>(executor, {
+      organizationId: run.organizationId,
+      runId: run.id,
       ownerId,
-      message !== null,
-      ...messageParameters(message ?? placeholder(run)),
-      run.status,
-      run.error === null ? null : storableJson({ ...run.error, ...facts }),
-      (run.completedAt ?? run.createdAt).toISOString(),
-      run.usage.inputTokens,
-      run.usage.outputTokens,
-      run.usage.credits,
-      title,
-      run.stopReason ?? null,
-      storableJson(run.approvals),
-    ];
-    const rows = await executor.query<{ revision: number }>(this.finishStatement.sqlWith(records, own.length), [
-      ...own,
-      ...records.flatMap(({ parameters }) => parameters),
-    ]);
+      threadId: run.threadId,
+      ...messageParameters(message),
+      ...endParameters(run, facts, title),
+      ...keptRows(kept),
+    });
     return rows[0]?.revision ?? null;
   }
 
   async startHeartbeat(ownerId: string): Promise<void> {
-    await this.database.query('insert into run_owners (id) values ($1)', [ownerId]);
+    await START_HEARTBEAT.run(this.database, { ownerId });
   }
 
   /**
@@ -245,23 +177,13 @@ export class RunRepository {
    * for too long) starts anew with nothing.
    */
   async beat(ownerId: string, runIds: readonly string[]): Promise<Heartbeat> {
-    const rows = await this.database.query<HeartbeatRow>(
-      `with beat as (
-         insert into run_owners (id) values ($1) on conflict (id) do update set heartbeat_at = now() returning id
-       )
-       select extract(epoch from now() - before.heartbeat_at)::float8 as silent_seconds, runs.id,
-              runs.owner_id = beat.id and runs.status = 'running' as owned,
-              runs.cancel_requested_at is not null as cancelled
-       from beat left join run_owners before on before.id = beat.id
-       left join (runs join threads on threads.id = runs.thread_id and ${IS_THERE}) on runs.id = any($2::uuid[])`,
-      [ownerId, runIds],
-    );
+    const rows = await BEAT.run<HeartbeatRow>(this.database, { ownerId, runIds });
     const runs = rows.flatMap(({ id, owned, cancelled }) => (id === null ? [] : [[id, { owned, cancelled }] as const]));
     return { silentSeconds: rows[0]?.silent_seconds ?? null, runs: new Map(runs) };
   }
 
   async retireOwner(ownerId: string): Promise<void> {
-    await this.database.query('delete from run_owners where id = $1', [ownerId]);
+    await RETIRE_OWNER.run(this.database, { ownerId });
   }
 
   /**
@@ -270,15 +192,11 @@ export class RunRepository {
    * others'. Call inside a transaction: the row stays locked until it is ended.
    */
   async takeOrphan(executor: SqlExecutor, silentSeconds: number, own: OwnRuns): Promise<OrphanedRun | null> {
-    const { ownerId, known, before, heardWithinSeconds } = own;
-    const parameters = [silentSeconds, ownerId, before.toISOString(), known, heardWithinSeconds];
-    const rows = await executor.query<OrphanRow>(TAKE_ORPHAN_SQL, parameters);
+    const rows = await TAKE_ORPHAN.run<OrphanRow>(executor, { silentSeconds, ...own });
     const row = rows[0];
     if (!row) return null;
-    const messages = await executor.query<MessageRow>(`select ${MESSAGE_COLUMNS} from messages where id = $1`, [
-      row.message_id,
-    ]);
-    return toOrphan(row, messages[0] ? toMessage(messages[0]) : null);
+    const [message] = await MESSAGE_OF_RUN.run<MessageRow>(executor, { id: row.message_id });
+    return toOrphan(row, message ? toMessage(message) : null);
   }
 
   /** Ends an orphan, whoever its owner was. */
@@ -286,19 +204,15 @@ export class RunRepository {
     executor: SqlExecutor,
     run: Run,
     message: Message | null,
-    records: readonly Statement[],
+    records: readonly TableRow[],
   ): Promise<void> {
-    await executor.query(`update runs set owner_id = $2 where id = $1`, [run.id, SYSTEM_OWNER_ID]);
+    await TAKE_OVER.run(executor, { runId: run.id, ownerId: SYSTEM_OWNER_ID });
     await this.finish(executor, run, SYSTEM_OWNER_ID, message, { records });
   }
 
   /** Owners that own nothing and have been silent for long. */
   async forgetSilentOwners(silentSeconds: number): Promise<void> {
-    await this.database.query(
-      `delete from run_owners where heartbeat_at < now() - make_interval(secs => $1::int)
-       and not exists (select 1 from runs where runs.owner_id = run_owners.id and runs.status = 'running')`,
-      [silentSeconds],
-    );
+    await FORGET_SILENT_OWNERS.run(this.database, { silentSeconds });
   }
 }
 
@@ -311,37 +225,6 @@ const SYSTEM_OWNER_ID = '00000000-0000-0000-0000-000000000000';
 /** What waited for an answer reads otherwise from now on. */
 function revisionBefore({ answers, revision }: StartedRow): number | null {
   return answers ? null : revision - 1;
-}
-
-function messageParameters(message: Message): unknown[] {
-  return [
-    message.id,
-    message.threadId,
-    message.runId,
-    storableText(message.content),
-    message.status,
-    message.blocked,
-    storableJson(message.toolCalls),
-    storableJson(message.transcript),
-    message.createdAt.toISOString(),
-  ];
-}
-
-/** Fills the parameters of a statement that inserts no message. */
-function placeholder(run: Run): Message {
-  return {
-    id: run.id,
-    threadId: run.threadId,
-    runId: run.id,
-    role: 'assistant',
-    content: '',
-    status: 'failed',
-    blocked: false,
-    reaction: null,
-    toolCalls: [],
-    transcript: [],
-    createdAt: run.createdAt,
-  };
 }
 
 function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {

@@ -8,7 +8,7 @@ import type { Channel } from '../domain/thread.js';
 /** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
 export type UserContext = Readonly<Record<string, string | number | boolean>>;
 
-/** The turn as everyone who takes part in it sees it. */
+/** One run as the extensions see it. */
 export interface RunContext {
   readonly organizationId: string;
   readonly agent: RunnableAgent;

@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/index.js';
+import type { TableRow } from '../../platform/database/index.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
@@ -38,14 +38,20 @@ export interface FinishedRun {
   readonly timeToFirstTokenMs: number | null;
 }
 
+/** One row of a table of the observer's own context: `tableRow(entity, row)` of `platform/database`. */
+export type RunRecord = TableRow;
+
 /** Is told what happened. */
 export abstract class RunObserver {
   /**
-   * @returns what to keep of the run, or null for nothing: one `insert` or `update` that takes its rows
-   * `from ended_run` (columns `id`, `thread_id`; one row when the run was this process's to end, else none).
-   * It becomes a part of the statement that stores the run's end, so it is kept exactly when that is, and
-   * costs no round trip of its own. Its text must not vary from run to run: the database prepares it once.
-   * Parameters need casts (`$1::uuid`), as they do in any `insert ... select`.
+   * Told once the run has ended, before its end is stored, and again where storing it failed.
+   * @returns the rows to keep of the run, none for nothing. Each is for an entity that the observer's context maps and
+   * lists in its `ContextSchema`. They are inserted by the statement that stores the run's end, so they are kept exactly
+   * when that is and cost no round trip of their own. A row whose primary key is there already is left as it is: a key
+   * that follows from the run's id keeps a run that is stored twice from leaving two. Values are JSON, `Date`,
+   * `Uint8Array` or `bigint`; what PostgreSQL cannot store of a text (NUL, half a surrogate pair) is left out. Rows are
+   * a part of what ends the run, so they must be of bounded size; one that the database refuses delays the end, which is
+   * then stored without any of them.
    */
-  abstract record(run: FinishedRun): Statement | null;
+  abstract record(run: FinishedRun): readonly RunRecord[];
 }

@@ -1,3 +1,5 @@
+import { PROVIDERS } from '../../models/index.js';
+
 export const CHAT_STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 44rem; padding: 1rem; display: grid; gap: 1rem; }
@@ -46,7 +48,7 @@ const newThread = async () => {
   const agent = assistants[0] ?? (await (await call('POST', '/v1/agents', {
     name: 'Demo agent',
     systemPrompt: 'You are a friendly guide to this service.',
-    provider: { type: 'anthropic' },
+    provider: { type: '${PROVIDERS[0].type}' },
   })).json());
   const thread = await (await call('POST', '/v1/threads', { assistant_id: agent.id })).json();
   $('agent').textContent = 'Talking to "' + agent.name + '"';

@@ -1,8 +1,7 @@
-import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
 import { FileStore } from '../../platform/files/index.js';
-import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { FileHolders } from '../application/file-holders.js';
 import { storageKey } from '../domain/file.js';
@@ -22,10 +21,8 @@ export const removeUnusedFiles = defineJob({
   schedule: { everyMinutes: REMOVE_EVERY_MINUTES, payload: {} },
 });
 
-@Injectable()
-export class RemoveUnusedFiles extends JobHandler<Payload> {
-  readonly job = removeUnusedFiles;
-
+@Processor(removeUnusedFiles.name)
+export class RemoveUnusedFiles extends WorkerHost {
   constructor(
     private readonly files: FileRepository,
     private readonly store: FileStore,
@@ -36,7 +33,7 @@ export class RemoveUnusedFiles extends JobHandler<Payload> {
     super();
   }
 
-  async run(_payload: Payload, { signal }: JobContext): Promise<void> {
+  async process({ signal }: ActiveJob<Payload>): Promise<void> {
     const now = this.clock.now().getTime();
     const unusedSince = new Date(now - UNUSED_MS);
     const unfinishedSince = new Date(now - UNFINISHED_MS);

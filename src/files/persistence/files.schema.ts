@@ -1,4 +1,21 @@
+import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
+
+/** An upload and what becomes of it. */
+export const StoredFile = defineEntity({
+  name: 'StoredFile',
+  tableName: 'files',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    name: p.text(),
+    contentType: p.text(),
+    size: p.bigint('number'),
+    status: p.text().$type<'pending' | 'stored' | 'removing'>(),
+    createdAt: p.datetime(3),
+    usedAt: p.datetime(3),
+  },
+});
 
 /**
  * The row comes before the content and goes after it, so that no content is ever without a row that leads to
@@ -18,4 +35,4 @@ const init = migration('2026112106_files_init', [
   'create index files_by_use on files (used_at)',
 ]);
 
-export const filesSchema: ContextSchema = { entities: [], migrations: [init] };
+export const filesSchema: ContextSchema = { entities: [StoredFile], migrations: [init] };

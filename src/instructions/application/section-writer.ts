@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FieldChange } from '../../agents/index.js';
-import type { SqlExecutor } from '../../platform/database/index.js';
+import type { Transaction } from '../../platform/database/index.js';
 import { changesBetween } from '../domain/section-changes.js';
 import { differenceOf } from '../domain/section-list.js';
 import type { Section } from '../domain/section.js';
@@ -13,14 +13,14 @@ export class SectionWriter {
 
   /** @returns what differs now; empty when nothing did, and nothing is written then */
   async replace(
-    executor: SqlExecutor,
+    transaction: Transaction,
     owner: SectionsOwner,
     before: readonly Section[],
     after: readonly Section[],
   ): Promise<FieldChange[]> {
     const difference = differenceOf(before, after);
     if (!difference) return [];
-    await this.sections.store(executor, owner, after, difference);
+    await this.sections.store(transaction, owner, after, difference);
     return changesBetween(before, after);
   }
 }

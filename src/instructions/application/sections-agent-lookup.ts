@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { OrganizationDirectory, ResourceLookup, ResourceLookups } from '../../access/index.js';
 import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
+import { knownProvider } from '../../models/index.js';
 import { AgentWithSectionsNotFound } from '../domain/instructions.errors.js';
 
 /** The kind that the sections' routes name; they have an error of their own for an agent that is not there. */
@@ -36,19 +37,10 @@ export class SectionsAgentLookup extends ResourceLookup<CurrentAgent> implements
   }
 
   private async takesSections(organizationId: string, { type }: CurrentAgent): Promise<boolean> {
-    switch (type) {
-      case 'anthropic':
-      case 'openai-responses':
-      case 'gemini':
-        return true;
-      case 'claude-agent-sdk': {
-        const organization = await this.organizations.find(organizationId);
-        return organization?.features.has('claude_agent_sdk') ?? false;
-      }
-      case 'classic':
-        return false;
-      default:
-        return type satisfies never;
-    }
+    if (type === 'classic') return false;
+    const { feature } = knownProvider(type);
+    if (feature === undefined) return true;
+    const organization = await this.organizations.find(organizationId);
+    return organization?.features.has(feature) ?? false;
   }
 }

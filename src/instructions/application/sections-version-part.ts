@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FieldChange, type VersionedPart, VersionedParts } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import type { SqlExecutor, Transaction } from '../../platform/database/index.js';
+import type { Transaction } from '../../platform/database/index.js';
 import { SECTIONS_FIELD } from '../domain/section-changes.js';
 import { type RememberedSection, restoreSections } from '../domain/section-list.js';
 import { SectionRepository } from '../persistence/section.repository.js';
@@ -23,7 +23,7 @@ export class SectionsVersionPart implements VersionedPart, OnModuleInit {
     this.parts.register(this);
   }
 
-  async snapshot(source: SqlExecutor, organizationId: string, agentId: string): Promise<RememberedSection[]> {
+  async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<RememberedSection[]> {
     const sections = await this.sections.list(source, { organizationId, agentId });
     return sections.map(({ id, name, content }) => ({ id, name, content }));
   }

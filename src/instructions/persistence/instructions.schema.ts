@@ -1,4 +1,21 @@
+import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
+
+/** A section as it is stored. `position` only sorts; the place in the order is what is read. */
+export const StoredSection = defineEntity({
+  name: 'StoredSection',
+  tableName: 'sections',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    name: p.text(),
+    content: p.text(),
+    position: p.integer(),
+    createdAt: p.datetime(3),
+    updatedAt: p.datetime(3),
+  },
+});
 
 /**
  * Names are not unique here: what wrote to this table before may have left several of one name, and the
@@ -19,4 +36,4 @@ const init = migration('2026112105_instructions_init', [
   'create index sections_of_agent on sections (agent_id, position)',
 ]);
 
-export const instructionsSchema: ContextSchema = { entities: [], migrations: [init] };
+export const instructionsSchema: ContextSchema = { entities: [StoredSection], migrations: [init] };

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/index.js';
-import type { ModelEvent, ModelRequest, ModelRuntime } from '../domain/model-runtime.js';
-import type { ProviderType } from '../domain/provider-type.js';
+import type { ModelEvent, ModelRuntime } from '../domain/model-runtime.js';
+import { MODEL_PROVIDERS, type ModelOptions, type ModelRequest, type ProviderType } from '../providers/index.js';
+import { managedAccess } from './managed-providers.js';
 
 /** The runtime of each provider; in demo mode the sandbox stands in for all of them. */
-export type ModelRuntimes = Readonly<Record<ProviderType, ModelRuntime>>;
+export type ModelRuntimes = ReadonlyMap<ProviderType, ModelRuntime<ModelOptions>>;
 
 /** Injects `ModelRuntimes`. */
 export const MODEL_RUNTIMES = Symbol('MODEL_RUNTIMES');
@@ -12,10 +13,16 @@ export const MODEL_RUNTIMES = Symbol('MODEL_RUNTIMES');
 /** The way to every model. */
 @Injectable()
 export class ModelGateway {
+  /** The providers that agents without a key of their own can run on. */
+  private readonly managed: ReadonlySet<ProviderType>;
+
   constructor(
     @Inject(MODEL_RUNTIMES) private readonly runtimes: ModelRuntimes,
-    private readonly settings: Settings,
-  ) {}
+    settings: Settings,
+  ) {
+    const managed = MODEL_PROVIDERS.filter((each) => settings.demo || managedAccess(settings, each).apiKey !== undefined);
+    this.managed = new Set(managed.map(({ type }) => type));
+  }
 
   /**
    * Runs one model call on the provider that `request.options` names, with the request's own key or else
@@ -25,25 +32,13 @@ export class ModelGateway {
    * signal's reason after an abort. Leaving early closes the provider's connection.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    return this.runtimes[request.options.type].stream(request, signal);
+    const runtime = this.runtimes.get(request.options.type);
+    if (runtime === undefined) throw new Error(`Unknown provider: ${request.options.type}`);
+    return runtime.stream(request, signal);
   }
 
   /** Whether a call could be made at all: the agent has a key of its own, or the operator has one for the provider. */
   canRun(agent: { readonly provider: ProviderType; readonly hasOwnKey: boolean }): boolean {
-    return this.settings.demo || agent.hasOwnKey || managedProvider(this.settings, agent.provider).apiKey !== undefined;
-  }
-}
-
-/** The operator's settings for one provider. */
-export function managedProvider(settings: Settings, provider: ProviderType): Settings['anthropic'] {
-  switch (provider) {
-    case 'anthropic':
-      return settings.anthropic;
-    case 'openai-responses':
-      return settings.openai;
-    case 'gemini':
-      return settings.gemini;
-    default:
-      return provider satisfies never;
+    return agent.hasOwnKey || this.managed.has(agent.provider);
   }
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { statementsOf } from '../../../test/support/statements.js';
 import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
-import { accessSchema, type OrganizationDirectory } from '../../access/index.js';
+import { accessContext, type OrganizationDirectory } from '../../access/index.js';
 import { readSettings } from '../../platform/config/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -41,7 +41,7 @@ let elsewhere: ReturnType<typeof processOn>;
 let organizationId: string;
 
 beforeAll(async () => {
-  open = await openTestDatabase([vaultSchema, accessSchema, modelsSchema]);
+  open = await openTestDatabase([vaultSchema, accessContext.schema, modelsSchema]);
 });
 
 afterAll(async () => {

@@ -7,10 +7,11 @@ import { EventBus } from '../../platform/events/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import { GatewayNotPermitted } from '../domain/gateway.errors.js';
 import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
-import { type OpenGateway, type OrganizationGateway, isRouted, routeThrough } from '../domain/gateway.js';
+import type { OpenGateway, OrganizationGateway } from '../domain/gateway.js';
 import type { ModelRoute } from '../domain/model-runtime.js';
-import type { ProviderType } from '../domain/provider-type.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
+import { isRouted, routeThrough } from '../providers/gateway-routes.js';
+import type { ProviderType } from '../providers/index.js';
 import { gatewayTokenOf } from './gateway-secret.js';
 
 /** How old a gateway may be that traffic goes through, when another process changed it. */

@@ -1,5 +1,3 @@
-import type { ProviderType } from './provider-type.js';
-
 export type ModelImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
 /** What a user puts beside a message, neutral of any provider. `data` is base64. */
@@ -8,18 +6,6 @@ export type ModelAttachment =
   | { readonly kind: 'pdf'; readonly name: string; readonly mediaType: 'application/pdf'; readonly data: string }
   /** Never empty. */
   | { readonly kind: 'text'; readonly name: string; readonly mediaType: string; readonly text: string };
-
-/** Gemini's documentation lists PNG, JPEG, WebP, HEIC and HEIF. */
-const NOT_TAKEN: Readonly<Record<ProviderType, readonly string[]>> = {
-  anthropic: [],
-  'openai-responses': [],
-  gemini: ['image/gif'],
-};
-
-/** Whether the provider's models take this image, PDF or text. */
-export function takesMediaType(provider: ProviderType, mediaType: string): boolean {
-  return !NOT_TAKEN[provider].includes(mediaType);
-}
 
 /** A text file where a provider has no part of its own for one. */
 export function labelledText({ name, mediaType, text }: Extract<ModelAttachment, { kind: 'text' }>): string {

@@ -1,5 +1,4 @@
 import type { ModelAttachment } from './model-attachment.js';
-import type { ProviderType } from './provider-type.js';
 
 /** A JSON object as a model writes it or a schema describes it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -24,7 +23,7 @@ export interface ModelToolCall {
  * reasoning). Opaque to everyone but the runtime of the provider that made it.
  */
 export interface ProviderState {
-  readonly provider: ProviderType;
+  readonly provider: string;
   readonly data: unknown;
 }
 
@@ -46,27 +45,13 @@ export type ModelMessage =
       readonly isError: boolean;
     };
 
-export type ThinkingEffort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
-export type TextVerbosity = 'low' | 'medium' | 'high';
-
-/** The settings of one provider type; absent or null means the provider's own default. */
-export type ModelOptions =
-  | {
-      readonly type: 'anthropic';
-      readonly thinking:
-        | { readonly type: 'enabled'; readonly effort: ThinkingEffort }
-        | { readonly type: 'disabled' }
-        | null;
-      readonly temperature: number | null;
-      readonly webSearch: boolean;
-    }
-  | {
-      readonly type: 'openai-responses';
-      readonly reasoningEffort: ReasoningEffort | null;
-      readonly verbosity: TextVerbosity | null;
-    }
-  | { readonly type: 'gemini' };
+/**
+ * An agent's settings of its provider; each provider has its own fields beside the type. Absent or null means the
+ * provider's own default.
+ */
+export interface ProviderOptions {
+  readonly type: string;
+}
 
 /** A way to a provider other than its own address. */
 export interface ModelRoute {
@@ -78,10 +63,11 @@ export interface ModelRoute {
   readonly secret: string;
 }
 
-export interface ModelRequest {
+/** What a runtime takes; `Options` are those of its provider. */
+export interface RuntimeRequest<Options extends ProviderOptions = ProviderOptions> {
   /** An id of the catalogue. */
   readonly model: string;
-  readonly options: ModelOptions;
+  readonly options: Options;
   /** The agent's own key; absent means the operator's managed key. */
   readonly apiKey?: string;
   /** Taken by the runtimes of providers that a gateway carries; absent means the direct way. */
@@ -127,6 +113,6 @@ export type ModelEvent =
  * One provider. A call either ends with `stopped` or throws a `ModelFailure`; aborting the signal
  * closes the provider's socket and makes the iteration throw the signal's reason.
  */
-export interface ModelRuntime {
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+export interface ModelRuntime<Options extends ProviderOptions = ProviderOptions> {
+  stream(request: RuntimeRequest<Options>, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

@@ -6,11 +6,15 @@ import { ApiErrors } from '../../platform/http/index.js';
 import { ReadOrganizationGateway } from '../application/read-organization-gateway.js';
 import { RemoveOrganizationGateway } from '../application/remove-organization-gateway.js';
 import { SetOrganizationGateway } from '../application/set-organization-gateway.js';
+import { ROUTED_TYPES } from '../providers/gateway-routes.js';
+import { MODEL_PROVIDERS } from '../providers/index.js';
 import { GatewayDeletedResponse, gatewayOf, GatewayResponse, gatewayView, SetGatewayBody } from './gateway.dto.js';
 
+const PATHS = MODEL_PROVIDERS.flatMap(({ gatewayPath }) => gatewayPath ?? []);
+
 const EFFECT =
-  'While it is set and the plan includes the gateway, the model traffic of every anthropic and openai-responses ' +
-  'agent that does not override it goes to `{gateway base}/{edgeAccountId}/{gatewayName}/{anthropic or openai}`, ' +
+  `While it is set and the plan includes the gateway, the model traffic of every ${ROUTED_TYPES.join(' and ')} ` +
+  `agent that does not override it goes to \`{gateway base}/{edgeAccountId}/{gatewayName}/{${PATHS.join(' or ')}}\`, ` +
   'with the token in a header and the same provider key as without a gateway. Base and header are settings of the ' +
   'service (GATEWAY_BASE_URL, GATEWAY_TOKEN_HEADER).';
 

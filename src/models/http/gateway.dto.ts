@@ -1,4 +1,5 @@
-import { BooleanField, declareField, StringField, TimestampField } from '../../platform/http/index.js';
+import { Equals } from 'class-validator';
+import { BooleanField, field, says, StringField, TimestampField } from '../../platform/http/index.js';
 import {
   HEADER_TOKEN,
   MAX_GATEWAY_NAME,
@@ -9,12 +10,10 @@ import {
 } from '../domain/gateway.js';
 
 export class SetGatewayBody {
-  @declareField(
+  @field(
     { description: 'To route no more, delete the gateway.' },
-    {
-      rule: (value) => (value === true ? undefined : 'must be true; to route no more, delete the gateway'),
-      schema: { type: 'boolean', enum: [true] },
-    },
+    { type: 'boolean', enum: [true] },
+    Equals(true, says('must be true; to route no more, delete the gateway')),
   )
   readonly enabled!: true;
   @StringField({ min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART })

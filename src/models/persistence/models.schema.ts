@@ -1,7 +1,20 @@
+import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 
+/** The gateway of an organization; its token is in the vault. */
+export const StoredGateway = defineEntity({
+  name: 'StoredGateway',
+  tableName: 'organization_gateways',
+  properties: {
+    organizationId: p.uuid().primary(),
+    edgeAccountId: p.text(),
+    gatewayName: p.text(),
+    updatedAt: p.datetime(3),
+  },
+});
+
 export const modelsSchema: ContextSchema = {
-  entities: [],
+  entities: [StoredGateway],
   migrations: [
     migration('2026112107_models_gateways', [
       `create table organization_gateways (

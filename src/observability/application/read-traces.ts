@@ -60,7 +60,7 @@ export class ReadTraces {
    * @throws MessageTraceNotFound
    */
   async byMessage(organizationId: string, agentId: string, messageId: string): Promise<Trace> {
-    const trace = await this.find({ organizationId, agentId, by: 'message_id', id: messageId });
+    const trace = await this.find({ organizationId, agentId, by: 'messageId', id: messageId });
     if (!trace) throw new MessageTraceNotFound();
     return trace;
   }

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type ApprovalDecision, type FinishedRun, RunObserver } from '../../conversations/index.js';
-import type { Statement } from '../../platform/database/index.js';
+import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord } from '../../conversations/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
 import type { Trace } from '../domain/trace.js';
-import { insertTrace } from '../persistence/trace.repository.js';
+import { traceRow } from '../persistence/trace.repository.js';
 
 /** Leaves a trace of every run, in the statement that ends it: there is one exactly when the run is stored. */
 @Injectable()
 export class RecordTrace extends RunObserver {
-  record(finished: FinishedRun): Statement {
-    return insertTrace(finished.run.organizationId, traceOf(finished));
+  record(finished: FinishedRun): readonly RunRecord[] {
+    return [traceRow(finished.run.organizationId, traceOf(finished))];
   }
 }
 

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
-import { defineJob, type JobContext, JobHandler } from '../../platform/jobs/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { TraceRepository } from '../persistence/trace.repository.js';
 import { PURGE_BATCH, PURGE_EVERY_MINUTES, RETENTION_MS } from '../limits.js';
@@ -16,10 +15,8 @@ export const purgeTraces = defineJob({
   schedule: { everyMinutes: PURGE_EVERY_MINUTES, payload: {} },
 });
 
-@Injectable()
-export class PurgeTraces extends JobHandler<Payload> {
-  readonly job = purgeTraces;
-
+@Processor(purgeTraces.name)
+export class PurgeTraces extends WorkerHost {
   constructor(
     private readonly traces: TraceRepository,
     private readonly clock: Clock,
@@ -29,7 +26,7 @@ export class PurgeTraces extends JobHandler<Payload> {
   }
 
   /** Ends: the cutoff stands still, so nothing becomes due while it runs. */
-  async run(_payload: Payload, { signal }: JobContext): Promise<void> {
+  async process({ signal }: ActiveJob<Payload>): Promise<void> {
     const cutoff = new Date(this.clock.now().getTime() - RETENTION_MS);
     let purged = 0;
     let batch: number;

@@ -1,4 +1,35 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Channel, RunError, RunStatus, UserContext } from '../../conversations/index.js';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
+import type { TraceStep } from '../domain/trace.js';
+
+export const traces = defineEntity({
+  name: 'StoredTrace',
+  tableName: 'traces',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    threadId: p.uuid(),
+    messageId: p.uuid().strictNullable(),
+    channel: p.text().$type<Channel>(),
+    provider: p.text(),
+    model: p.text(),
+    status: p.text().$type<RunStatus>(),
+    startedAt: p.datetime(3),
+    latencyMs: p.bigint('number'),
+    timeToFirstTokenMs: p.bigint('number').strictNullable(),
+    inputTokens: p.bigint('number').strictNullable(),
+    outputTokens: p.bigint('number').strictNullable(),
+    credits: p.double().$type<number>(),
+    input: p.text(),
+    output: p.text(),
+    steps: p.json<readonly TraceStep[]>(),
+    error: p.json<RunError>().strictNullable(),
+    userContext: p.json<UserContext>().strictNullable(),
+  },
+});
+export type StoredTrace = InferEntity<typeof traces>;
 
 /**
  * A trace goes with its thread, and so with its agent: the text of a deleted conversation must not live
@@ -36,4 +67,4 @@ const init = migration('2026112104_observability_init', [
   'create index traces_by_age on traces (started_at)',
 ]);
 
-export const tracesSchema: ContextSchema = { entities: [], migrations: [init] };
+export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init] };

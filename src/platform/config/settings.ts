@@ -41,7 +41,7 @@ const exemptions = z
     message: 'must be a comma-separated list of host:port, such as tools.internal:8080,[fd00::1]:443',
   });
 
-/** Every setting of the service, with its default. Empty variables count as unset. */
+/** Every setting of the service except those of the providers, with its default. Empty variables count as unset. */
 const environmentSchema = z.object({
   PORT: z.coerce.number({ message: 'must be a port number' }).int().min(0).max(65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
@@ -56,12 +56,6 @@ const environmentSchema = z.object({
     .default('agents'),
   SECRETS_KEY: masterKey.optional(),
   SECRETS_KEY_FALLBACK: masterKey.optional(),
-  ANTHROPIC_API_KEY: z.string().optional(),
-  ANTHROPIC_BASE_URL: httpUrl.optional(),
-  OPENAI_API_KEY: z.string().optional(),
-  OPENAI_BASE_URL: httpUrl.optional(),
-  GEMINI_API_KEY: z.string().optional(),
-  GEMINI_BASE_URL: httpUrl.optional(),
   GATEWAY_BASE_URL: httpUrl.default('https://gateway.ai.cloudflare.com/v1'),
   GATEWAY_TOKEN_HEADER: headerName.default('cf-aig-authorization'),
   EGRESS_ALLOW: exemptions.optional(),
@@ -77,6 +71,10 @@ const environmentSchema = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
 
+/** The variables that may be a provider's; which of them are, the providers say. */
+const PROVIDER_VARIABLE = /^[A-Z0-9_]+_(API_KEY|BASE_URL)$/;
+
+/** The operator's access to a model provider. */
 export interface ManagedProvider {
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
@@ -100,7 +98,19 @@ class WithEnvironment {
     /** Replaces every model with the sandbox model: no key, no network. */
     readonly demo: boolean,
     protected readonly env: Environment,
+    private readonly providerVariables: Readonly<Record<string, string | undefined>>,
   ) {}
+
+  /**
+   * The provider whose variables are `<name>_API_KEY` and `<name>_BASE_URL`, name in capitals.
+   * @throws InvalidSetting
+   */
+  managedProvider(name: string): ManagedProvider {
+    const variable = `${name}_BASE_URL`;
+    const baseUrl = httpUrl.optional().safeParse(this.providerVariables[variable]);
+    if (!baseUrl.success) throw invalid(variable, baseUrl.error);
+    return { apiKey: this.providerVariables[`${name}_API_KEY`], baseUrl: baseUrl.data };
+  }
 }
 
 /** The validated settings; the only form in which the environment reaches the code. */
@@ -121,9 +131,6 @@ export class Settings extends WithEnvironment {
   readonly secretsKey = this.env.SECRETS_KEY;
   /** A second master key, that is only read: the next one or the one before, while keys change. */
   readonly secretsKeyFallback = this.env.SECRETS_KEY_FALLBACK;
-  readonly anthropic: ManagedProvider = { apiKey: this.env.ANTHROPIC_API_KEY, baseUrl: this.env.ANTHROPIC_BASE_URL };
-  readonly openai: ManagedProvider = { apiKey: this.env.OPENAI_API_KEY, baseUrl: this.env.OPENAI_BASE_URL };
-  readonly gemini: ManagedProvider = { apiKey: this.env.GEMINI_API_KEY, baseUrl: this.env.GEMINI_BASE_URL };
   /** The routing gateways of customers: what their addresses begin with, and the header that takes their tokens. */
   readonly gateway = { baseUrl: this.env.GATEWAY_BASE_URL, tokenHeader: this.env.GATEWAY_TOKEN_HEADER };
   /** The operator's own services, as `host:port`, that customers' URLs may name although they are not public. */
@@ -161,8 +168,7 @@ export function readSettings(
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = environmentSchema.safeParse(present);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw new InvalidSetting(`${String(issue?.path[0])}: ${issue?.message ?? 'is not valid'}`);
+    throw invalid(String(parsed.error.issues[0]?.path[0]), parsed.error);
   }
   const env = parsed.data;
   if (env.REDIS_URL !== undefined && env.DATABASE_URL === undefined) {
@@ -184,7 +190,13 @@ export function readSettings(
       `${missing}: is required to run the ${role} on its own; without it use npm start, which runs everything in one process`,
     );
   }
-  return new Settings(role, demo, env);
+  const providerVariables = Object.entries(present).filter(([name]) => PROVIDER_VARIABLE.test(name));
+  return new Settings(role, demo, env, Object.fromEntries(providerVariables));
+}
+
+/** Never quotes the value, which may be a secret. */
+function invalid(variable: string, { issues }: z.ZodError): InvalidSetting {
+  return new InvalidSetting(`${variable}: ${issues[0]?.message ?? 'is not valid'}`);
 }
 
 /** Half a bucket would silently be the disk. */

@@ -3,22 +3,27 @@ import type { AbstractSqlConnection, EntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
 import { setImmediate as nextTask } from 'node:timers/promises';
 import { databaseFailure, isDeadlock } from './database-failure.js';
+import { LeaveTheLoop } from './leave-the-loop.js';
 
 /** Runs SQL with `$1`-style parameters; timestamps come back as PostgreSQL text (`toDate`). */
 export interface SqlExecutor {
   query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
+/** Where entities are read: the database as it stands, or a transaction that is open. */
+export interface EntityReader {
+  /** Runs `work` in a unit of work: one of its own, or the transaction's. */
+  read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result>;
+}
+
 /** One open transaction: its own unit of work and raw SQL, on the same connection. */
-export interface Transaction extends SqlExecutor {
+export interface Transaction extends SqlExecutor, EntityReader {
   readonly em: EntityManager;
   /** Runs `task` once the transaction has committed, and never if it does not. `task` must not throw. */
   onCommit(task: () => void): void;
 }
 
 const MAX_DEADLOCK_RETRIES = 3;
-/** After a statement of a transaction that took this thread for longer, other requests have their turn before the next. */
-const LONG_STATEMENT_MS = 5;
 /** The same for statements that follow one another, before the next: however short each is, they would be one turn. */
 const LONG_TASK_MS = 25;
 
@@ -26,7 +31,7 @@ const LONG_TASK_MS = 25;
  * The only way to the database. Nothing else may be awaited inside `transaction`: the embedded
  * database has a single connection, and a query outside the transaction would wait for itself.
  */
-export class Database implements SqlExecutor {
+export class Database implements SqlExecutor, EntityReader {
   private statements = 0;
   /** When the first statement of the event loop's present turn was sent. */
   private taskBeganAt: number | undefined;
@@ -42,21 +47,21 @@ export class Database implements SqlExecutor {
     return this.statements;
   }
 
-  /** A fresh unit of work. */
-  em(): EntityManager {
-    return this.orm.em.fork() as CoreEntityManager as EntityManager;
-  }
-
   async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     this.statements += 1;
     if (this.taskIsLong()) await nextTask();
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.run<Row>(this.client(), sql, parameters);
-      } catch (error) {
-        if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
-      }
-    }
+    return this.retrying(() => this.run<Row>(this.client(), sql, parameters));
+  }
+
+  /** Runs `work` in a unit of work of its own, without a transaction; a deadlock is tried again. */
+  async read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result> {
+    if (this.taskIsLong()) await nextTask();
+    return this.retrying(() => work(this.em()));
+  }
+
+  /** As `read`, for a write that is one statement (`insert`, `nativeUpdate`) and so a transaction of its own. */
+  write<Result>(statement: (em: EntityManager) => Promise<Result>): Promise<Result> {
+    return this.read(statement);
   }
 
   /**
@@ -64,13 +69,21 @@ export class Database implements SqlExecutor {
    * not have effects outside the database.
    */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    return this.retrying(() => this.attempt(work));
+  }
+
+  private async retrying<Result>(attemptOnce: () => Promise<Result>): Promise<Result> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.attempt(work);
+        return await attemptOnce();
       } catch (error) {
         if (!isDeadlock(error) || attempt >= MAX_DEADLOCK_RETRIES) throw databaseFailure(error);
       }
     }
+  }
+
+  private em(): EntityManager {
+    return this.orm.em.fork() as CoreEntityManager as EntityManager;
   }
 
   /** Not the ORM's own `transactional`: that never gives back a connection that was lost under it. */
@@ -81,7 +94,7 @@ export class Database implements SqlExecutor {
       const result = await this.client()
         .transaction()
         .execute(async (transaction) => {
-          em.setTransactionContext(transaction);
+          em.setTransactionContext(this.inThisThread ? transaction.withPlugin(new LeaveTheLoop()) : transaction);
           const done = await work(this.bind(em, committed));
           await em.flush();
           return done;
@@ -96,6 +109,7 @@ export class Database implements SqlExecutor {
   private bind(em: EntityManager, committed: (() => void)[]): Transaction {
     return {
       em,
+      read: (work) => work(em),
       onCommit: (task) => {
         committed.push(task);
       },
@@ -104,11 +118,7 @@ export class Database implements SqlExecutor {
         if (this.taskIsLong()) await nextTask();
         const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
         if (!transaction) throw new Error('The transaction has ended');
-        const startedAt = performance.now();
-        const rows = await this.run<Row>(transaction, sql, parameters);
-        // Between statements of one transaction alone: what follows a single one must not be parted from it.
-        if (this.inThisThread && performance.now() - startedAt > LONG_STATEMENT_MS) await nextTask();
-        return rows;
+        return this.run<Row>(transaction, sql, parameters);
       },
     };
   }

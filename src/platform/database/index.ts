@@ -1,10 +1,12 @@
-export { Database, toDate, type SqlExecutor, type Transaction } from './database.js';
+export { Database, type EntityReader, toDate, type SqlExecutor, type Transaction } from './database.js';
 export { databaseFailure, DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation } from './database-failure.js';
 export { DataFolderInUse } from './data-folder.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { inBatches } from './in-batches.js';
+export { type ColumnsOf, queryBuilder, rowsOf } from './query-builder.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
-export { numberedAfter, type Statement } from './statement.js';
-export { isStorable, storableJson, storableText } from './storable.js';
+export { type ParametersOf, type ParameterTypes, statement, type Statement } from './statement.js';
+export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
+export { isStorable, StorableJson, storableJson, storableText } from './storable.js';
 export { migration, type ContextSchema, type NamedMigration } from './schema.js';

@@ -11,6 +11,7 @@ import { connectFailure } from './connect-failure.js';
 import { Database } from './database.js';
 import { takeDataFolder } from './data-folder.js';
 import { ExactTextPglite } from './exact-text-pglite.js';
+import { escapeLiteral } from './escape-literal.js';
 import { MigrationConnections, type MigrationSettings } from './migration-connections.js';
 import { PreparingClient } from './preparing-client.js';
 import type { ContextSchema } from './schema.js';
@@ -95,6 +96,7 @@ export async function openPglite(options: PGliteOptions, schemas: readonly Conte
   const pglite = new ExactTextPglite({ ...options, extensions: { vector }, parsers: TEXT_PARSERS });
   await pglite.waitReady;
   const orm = await MikroORM.init(definePglite({ ...common(schemas), dbName: 'postgres', driverOptions: { pglite } }));
+  Object.assign(orm.em.getPlatform(), { escapeLiteral });
   return {
     database: new Database(orm, true),
     native: { kind: 'embedded', pglite },
@@ -132,6 +134,7 @@ async function openServer(
       },
     }),
   );
+  Object.assign(orm.em.getPlatform(), { escapeLiteral });
   await orm.connect();
   if (!pool) throw new Error('The PostgreSQL driver made no pool');
   try {

@@ -1,10 +1,58 @@
-/** One SQL statement with its own parameters, numbered from `$1`. */
-export interface Statement {
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
+import type { SqlExecutor } from './database.js';
+import { storableJson } from './storable.js';
+
+/** What is given for a parameter of each type. */
+interface ParameterValues {
+  uuid: string;
+  text: string;
+  boolean: boolean;
+  integer: number;
+  bigint: number;
+  'double precision': number;
+  timestamptz: Date;
+  /** Anything that has JSON; null is SQL's null. */
+  json: unknown;
+  jsonb: unknown;
+  'uuid[]': readonly string[];
+  'text[]': readonly string[];
 }
 
-/** The statement's text with its parameters numbered after `count` others, to be a part of a larger one. */
-export function numberedAfter(sql: string, count: number): string {
-  return sql.replace(/\$(\d+)/g, (_parameter, number: string) => `$${Number(number) + count}`);
+export type ParameterTypes = Readonly<Record<string, keyof ParameterValues>>;
+/** How the text of a statement refers to each parameter. */
+export type ParameterReferences<Types extends ParameterTypes> = { readonly [Name in keyof Types]: string };
+export type ParametersOf<Types extends ParameterTypes> = {
+  readonly [Name in keyof Types]: ParameterValues[Types[Name]] | null;
+};
+
+/** A statement written by hand, whose parameters have names. Its text never changes, so the database prepares it once. */
+export interface Statement<Types extends ParameterTypes> {
+  readonly sql: string;
+  run<Row extends object>(executor: SqlExecutor, parameters: ParametersOf<Types>): Promise<Row[]>;
+}
+
+/**
+ * @param types of the parameters; each must occur in the text, the database knows no type of one that does not
+ * @param write the text; every reference carries its type (`$1::uuid`)
+ */
+export function statement<const Types extends ParameterTypes>(
+  types: Types,
+  write: (parameters: ParameterReferences<Types>) => string,
+): Statement<Types> {
+  const declared = Object.entries(types);
+  const references = Object.fromEntries(declared.map(([name, type], index) => [name, `$${index + 1}::${type}`]));
+  const sql = write(references as ParameterReferences<Types>);
+  return {
+    sql,
+    run: (executor, parameters) =>
+      executor.query(
+        sql,
+        declared.map(([name, type]) => toParameter(type, parameters[name])),
+      ),
+  };
+}
+
+function toParameter(type: keyof ParameterValues, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  return type === 'json' || type === 'jsonb' ? storableJson(value) : value;
 }

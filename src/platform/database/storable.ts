@@ -1,3 +1,5 @@
+import { JsonType } from '@mikro-orm/core';
+
 /**
  * Text as PostgreSQL takes it. Models and tools may send NUL characters and broken surrogate pairs,
  * which `text` and `jsonb` refuse; losing those is better than losing the message.
@@ -12,6 +14,13 @@ export function storableJson(value: unknown): string {
     if (typeof inner === 'string') return storableText(inner);
     return isObject(inner) && !Object.keys(inner).every(isStorable) ? withStorableNames(inner) : inner;
   });
+}
+
+/** A `jsonb` column of an entity, written by `storableJson`. */
+export class StorableJson extends JsonType {
+  override convertToDatabaseValue(value: unknown): string | null {
+    return value == null ? null : storableJson(value);
+  }
 }
 
 function isObject(value: unknown): value is object {

@@ -1,19 +1,10 @@
 export { LargeBody } from './body-limit.js';
 export { createHttpApp, type HttpAppOptions } from './create-http-app.js';
-export {
-  declareField,
-  type DtoClass,
-  type FieldDeclaration,
-  type FieldOptions,
-  IgnoredField,
-  IgnoreUnknownFields,
-  type Rule,
-} from './declared-field.js';
+export { isText, rule } from './constraints.js';
 export { ApiAnswerHeader, type AnswerHeader } from './docs/answer-headers.js';
 export { ApiCauses, ApiErrors } from './docs/api-errors.js';
 export { OpenApiDocument } from './docs/open-api-document.js';
 export { ErrorFilter, sendError } from './error-filter.js';
-export { textRule } from './field-rules.js';
 export * from './fields.js';
 export { Health, HealthCheck, NotReady, type Readiness } from './health.js';
 export { HttpModule } from './http.module.js';
@@ -24,4 +15,5 @@ export { AddRouteConfig, isPublicRequest, isPublicRoute, PublicRoute } from './p
 export * from './query-fields.js';
 export { EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
 export { RequestValidation, validated } from './validation.js';
+export { type DtoClass, IgnoreUnknownFields } from './plain-to-instance.js';
 export { toWireError, type WireError } from './wire-error.js';

@@ -2,10 +2,11 @@ import type { Readable } from 'node:stream';
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import { applyDecorators } from '@nestjs/common';
 import { ApiConsumes } from '@nestjs/swagger';
+import { IsInstance } from 'class-validator';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { codeOf, DomainError, ValidationFailed } from '../errors/index.js';
 import { FileTooLarge, type SpooledFile, type TempUploads } from '../files/index.js';
-import { declareField, type FieldOptions } from './declared-field.js';
+import { field, type FieldOptions, says } from './fields.js';
 import { checkFields } from './json-body.js';
 import { AddRouteConfig } from './public-route.js';
 
@@ -52,10 +53,7 @@ export function MultipartBody(options: MultipartOptions): MethodDecorator {
 
 /** A field that holds an `UploadedFile`. */
 export function FileField(options: FieldOptions = {}): PropertyDecorator {
-  return declareField(options, {
-    rule: (value) => (value instanceof UploadedFile ? undefined : 'must be a file'),
-    schema: { type: 'string', format: 'binary' },
-  });
+  return field(options, { type: 'string', format: 'binary' }, IsInstance(UploadedFile, says('must be a file')));
 }
 
 /**

@@ -1,15 +1,19 @@
-import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { declareField, type FieldOptions, type Rule } from './declared-field.js';
+import { applyDecorators } from '@nestjs/common';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsUUID } from 'class-validator';
+import { isUuid, rule, type TextBounds } from './constraints.js';
 import {
-  booleanRule,
-  enumRule,
-  listRule,
+  eachSays,
+  EnumField,
+  field,
+  type FieldOptions,
+  IntegerField,
+  listRules,
   type NumberBounds,
-  numberRule,
-  type TextBounds,
-  textRule,
-  uuidRule,
-} from './field-rules.js';
+  says,
+  StringField,
+  UuidField,
+} from './fields.js';
 
 /*
  * Fields of a query: everything there is text, so each says itself what it makes of it. A default is the
@@ -17,63 +21,42 @@ import {
  */
 
 export function QueryStringField(options: FieldOptions & TextBounds = {}): PropertyDecorator {
-  const { min, max } = options;
-  const schema = {
-    type: 'string',
-    ...(min !== undefined && { minLength: min }),
-    ...(max !== undefined && { maxLength: max }),
-  } as const;
-  return declareQueryField(options, textRule(options), schema, (text) => text);
+  return queried(StringField(options), (text) => text);
 }
 
 export function QueryIntegerField(options: FieldOptions & NumberBounds = {}): PropertyDecorator {
-  const { min, max } = options;
-  const schema = {
-    type: 'integer',
-    ...(min !== undefined && { minimum: min }),
-    ...(max !== undefined && { maximum: max }),
-  } as const;
-  return declareQueryField(options, numberRule(options, 'integer'), schema, (text) =>
-    /^-?\d{1,16}$/.test(text) ? Number(text) : text,
-  );
+  return queried(IntegerField(options), (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text));
 }
 
 export function QueryBooleanField(options: FieldOptions = {}): PropertyDecorator {
-  const rule: Rule = (value) => (booleanRule(value) === undefined ? undefined : 'must be true or false');
-  const values: Readonly<Record<string, boolean>> = { true: true, false: false };
-  return declareQueryField(options, rule, { type: 'boolean' }, (text) =>
-    Object.hasOwn(values, text) ? values[text] : text,
-  );
+  const isBoolean = field(options, { type: 'boolean' }, IsBoolean(says('must be true or false')));
+  return queried(isBoolean, (text) => (text === 'true' || text === 'false' ? text === 'true' : text));
 }
 
 export function QueryEnumField(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
-  return declareQueryField(options, enumRule(values), { type: 'string', enum: [...values] }, (text) => text);
+  return queried(EnumField(values, options), (text) => text);
 }
 
 export function QueryUuidField(options: FieldOptions = {}): PropertyDecorator {
-  return declareQueryField(options, uuidRule, { type: 'string', format: 'uuid' }, (text) => text.toLowerCase());
+  return queried(UuidField(options), (text) => text);
 }
 
 /** Ids separated by commas. */
-export function QueryUuidListField(options: FieldOptions & { readonly max?: number } = {}): PropertyDecorator {
-  const rule = listRule(uuidRule, { min: 1, ...(options.max !== undefined && { max: options.max }) });
+export function QueryUuidListField({ max, ...options }: FieldOptions & { readonly max?: number } = {}): PropertyDecorator {
   const schema = { type: 'string', description: 'UUIDs separated by commas.' } as const;
-  const wording: Rule = (value) => rule(value)?.replace('must be an array of', 'must be a comma-separated list of');
-  return declareQueryField(options, wording, schema, (text) => (text === '' ? [] : text.toLowerCase().split(',')));
+  const bounds = { min: 1, ...(max !== undefined && { max }) };
+  const each = IsUUID('all', eachSays('must be a UUID', isUuid));
+  const isList = field(options, schema, ...listRules(bounds, 'a comma-separated list'), each);
+  return queried(isList, (text) => (text === '' ? [] : text.toLowerCase().split(',')));
 }
 
 /** Stands for a parameter that was given more than once. */
 const REPEATED = Symbol('repeated');
 
-function declareQueryField(
-  options: FieldOptions,
-  rule: Rule,
-  schema: ApiPropertyOptions,
-  read: (text: string) => unknown,
-): PropertyDecorator {
-  return declareField(options, {
-    rule: (value) => (value === REPEATED ? 'must be given once' : rule(value)),
-    schema,
-    read: (sent) => (typeof sent === 'string' ? read(sent) : REPEATED),
-  });
+function queried(field: PropertyDecorator, read: (text: string) => unknown): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }) => (typeof value === 'string' ? read(value) : REPEATED)),
+    rule('isGivenOnce', (value) => value !== REPEATED, { message: 'must be given once' }),
+    field,
+  );
 }

@@ -1,6 +1,6 @@
-export {
-  defineJob, type JobContext, type JobDefinition, JobHandler, type JobOptions, type RetryPolicy, type Schedule,
-} from './job.js';
+export { Processor, WorkerHost } from '@nestjs/bullmq';
+export { type ActiveJob, defineJob, type JobDefinition, type JobOptions, type RetryPolicy, type Schedule } from './job.js';
+export { jobCommands } from './jobs-commands.js';
 export { JobsModule, type JobsModuleOptions } from './jobs.module.js';
 export { jobsSchema } from './jobs.schema.js';
 export { Outbox, type EnqueueOptions } from './outbox.js';

@@ -1,62 +1,71 @@
+import { WorkerHost } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
-import { type JobDefinition, JobHandler } from './job.js';
+import { DiscoveryService, Reflector } from '@nestjs/core';
+import { Queue } from 'bullmq';
+import type { JobDefinition } from './job.js';
 
-/** A definition without regard to its payload, which its schema checks wherever it enters. */
-export type AnyJob = JobDefinition<unknown>;
-export type AnyHandler = JobHandler<unknown>;
+/** Where `@Processor` keeps the name of its queue; the library does not export the key. */
+const PROCESSOR_METADATA = 'bullmq:processor_metadata';
 
-/** What one `JobsModule.define` declares. */
-export class DeclaredJobs {
-  constructor(readonly jobs: readonly AnyJob[]) {}
+/** The queue of all schedules' ticks, which is no job's. */
+export const SCHEDULES = 'jobs.schedules';
+
+/** A definition, without regard to its payload, which its schema checks wherever it enters, and its queue. */
+export class RegisteredJob {
+  constructor(
+    readonly definition: JobDefinition<unknown>,
+    readonly queue: Queue,
+  ) {}
 }
 
-/** Knows every job of the application and its handler, found among the providers. */
+/** Knows every job of the application and the processor of each, found among the providers. */
 @Injectable()
 export class JobRegistry {
-  private readonly definitions = new Map<string, AnyJob>();
-  private readonly handlers = new Map<string, AnyHandler>();
+  private readonly jobs = new Map<string, RegisteredJob>();
 
-  constructor(private readonly discovery: DiscoveryService) {}
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly reflector: Reflector,
+  ) {}
 
-  /** @throws Error, which stops the start, when a name is taken twice or a job has not exactly one handler. */
+  /** @throws Error, which stops the start, when a name is taken twice or a job has not exactly one processor. */
   discover(): void {
-    const providers = new Set(this.discovery.getProviders().map(({ instance }): unknown => instance));
-    for (const provider of providers) {
-      if (provider instanceof DeclaredJobs) provider.jobs.forEach((job) => { this.declare(job); });
+    for (const job of this.providers()) {
+      if (!(job instanceof RegisteredJob)) continue;
+      const { name } = job.definition;
+      if (this.jobs.has(name)) throw new Error(`Two jobs have the name ${name}`);
+      this.jobs.set(name, job);
     }
-    for (const provider of providers) if (provider instanceof JobHandler) this.register(provider);
-    for (const name of this.definitions.keys()) {
-      if (!this.handlers.has(name)) throw new Error(`The job ${name} has no handler`);
+    const handled = new Set<string>();
+    for (const { constructor } of this.processors()) {
+      const { name } = this.reflector.get<{ name: string }>(PROCESSOR_METADATA, constructor);
+      if (handled.has(name)) throw new Error(`The job ${name} has two handlers; one is ${constructor.name}`);
+      handled.add(name);
     }
+    for (const name of this.jobs.keys()) if (!handled.delete(name)) throw new Error(`The job ${name} has no handler`);
+    handled.delete(SCHEDULES);
+    const [stray] = handled;
+    if (stray !== undefined) throw new Error(`A processor takes ${stray}, which no module declares with JobsModule.define`);
   }
 
-  all(): AnyJob[] {
-    return [...this.definitions.values()];
+  all(): RegisteredJob[] {
+    return [...this.jobs.values()];
   }
 
-  definition(name: string): AnyJob | undefined {
-    return this.definitions.get(name);
+  definition(name: string): JobDefinition<unknown> | undefined {
+    return this.jobs.get(name)?.definition;
   }
 
-  handler(name: string): AnyHandler | undefined {
-    return this.handlers.get(name);
+  /** Those of the jobs and of the schedules; so with their queues. */
+  processors(): WorkerHost[] {
+    return this.providers().filter((provider): provider is WorkerHost => provider instanceof WorkerHost);
   }
 
-  private declare(job: AnyJob): void {
-    const known = this.definitions.get(job.name);
-    if (known && known !== job) throw new Error(`Two jobs have the name ${job.name}`);
-    this.definitions.set(job.name, job);
+  queues(): Queue[] {
+    return this.providers().filter((provider): provider is Queue => provider instanceof Queue);
   }
 
-  private register(handler: AnyHandler): void {
-    const { name } = handler.job;
-    const handlerName = handler.constructor.name;
-    if (this.definitions.get(name) !== handler.job) {
-      throw new Error(`${handlerName} handles the job ${name}, which no module declares with JobsModule.define`);
-    }
-    const other = this.handlers.get(name);
-    if (other) throw new Error(`The job ${name} has two handlers: ${other.constructor.name} and ${handlerName}`);
-    this.handlers.set(name, handler);
+  private providers(): unknown[] {
+    return [...new Set(this.discovery.getProviders().map(({ instance }): unknown => instance))];
   }
 }

@@ -1,81 +1,93 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database/index.js';
+import { type Job, type Processor, UnrecoverableError, WaitingError } from 'bullmq';
 import { Logger, redactText } from '../telemetry/index.js';
+import type { JobDefinition } from './job.js';
 import { JobRegistry } from './job-registry.js';
-import { Outbox } from './outbox.js';
 import { OutboxStore, type StartedRow } from './outbox-store.js';
 
-/** The last attempt has failed; nothing will try again. */
-export class DeadLetter extends Error {}
-
-/** What a stopping process aborts its jobs with. */
-export class ProcessStopping extends Error {}
-
-/** The key that a scheduled job waits under: a tick finds the one before it still waiting and adds nothing. */
-const SCHEDULE_KEY = 'schedule';
-
-/** Runs one job from its row, and turns a schedule's tick into a row. */
+/** Runs each job from its row, whose attempts are the only count: the queue's own is set to it before each run. */
 @Injectable()
 export class JobRunner {
+  private readonly stopping = new AbortController();
+  private readonly active = new Set<Promise<unknown>>();
+
   constructor(
-    private readonly database: Database,
     private readonly store: OutboxStore,
-    private readonly outbox: Outbox,
     private readonly registry: JobRegistry,
     private readonly logger: Logger,
   ) {}
 
-  /**
-   * @returns `interrupted` when the process stops and the job is another's to run again, else `done`
-   * @throws DeadLetter after the last attempt, or the handler's own error when there is another one
-   */
-  async run(id: string, signal: AbortSignal): Promise<'done' | 'interrupted'> {
-    if (signal.reason instanceof ProcessStopping) return 'interrupted';
+  /** Puts the row's states around a processor. */
+  decorate(processor: Processor<unknown, unknown>): Processor<unknown, unknown> {
+    // The queue hands its signal only to functions that declare three parameters.
+    return (job, token, lost) => {
+      const definition = this.registry.definition(job.queueName);
+      const run = definition ? this.run(definition, processor, job, token, lost) : processor(job, token, lost);
+      this.active.add(run);
+      const forget = (): void => void this.active.delete(run);
+      run.then(forget, forget);
+      return run;
+    };
+  }
+
+  /** Resolves when no job is active. */
+  async idle(): Promise<void> {
+    while (this.active.size > 0) await Promise.allSettled(this.active);
+  }
+
+  get isActive(): boolean {
+    return this.active.size > 0;
+  }
+
+  /** The process stops, and its jobs had their time. */
+  isAborted(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  /** Makes the active jobs give up. One that does goes back to the queue, and the attempt does not count. */
+  abort(): void {
+    this.stopping.abort(new Error('The process stops'));
+  }
+
+  private async run(
+    definition: JobDefinition<unknown>,
+    processor: Processor<unknown, unknown>,
+    job: Job<unknown, unknown>,
+    token: string | undefined,
+    lost: AbortSignal | undefined,
+  ): Promise<void> {
+    const id = job.id ?? '';
+    if (this.isAborted()) return requeue(job, token);
     const row = await this.store.start(id);
-    if (!row) return 'done';
+    // Done, or dead: it was dispatched twice.
+    if (!row) return;
+    job.attemptsMade = row.attempt - 1;
     try {
-      await this.handle(row, signal);
-    } catch (error) {
-      if (signal.reason instanceof ProcessStopping) {
-        await this.store.giveBack(id);
-        return 'interrupted';
+      if (row.attempt > definition.retry.attempts) {
+        throw new UnrecoverableError(`Each of ${String(row.attempt - 1)} attempts ended with the process that made it`);
       }
-      return this.failed(id, row, error);
+      const signal = AbortSignal.any([this.stopping.signal, ...(lost ? [lost] : [])]);
+      await processor(Object.assign(job, { data: definition.payload.parse(row.payload), signal }), token, lost);
+    } catch (error) {
+      if (!this.isAborted()) return this.failed(id, definition, row, error);
+      await this.store.giveBack(id);
+      return requeue(job, token);
     }
     await this.store.complete(id);
-    return 'done';
   }
 
-  /** A schedule has come due: once in the installation, since the queue has one scheduler for it. */
-  async tick(name: string): Promise<void> {
-    const job = this.registry.definition(name);
-    const schedule = job?.schedule;
-    if (!job || !schedule) return;
-    await this.database.transaction((transaction) =>
-      this.outbox.enqueue(transaction, job, schedule.payload, { dedupeKey: SCHEDULE_KEY }),
-    );
-  }
-
-  private async handle({ name, payload, attempt }: StartedRow, signal: AbortSignal): Promise<void> {
-    const handler = this.registry.handler(name);
-    if (!handler) throw new Error(`This build has no handler for the job ${name}`);
-    if (attempt > handler.job.retry.attempts) {
-      throw new DeadLetter(`Each of ${String(attempt - 1)} attempts ended with the process that made it`);
-    }
-    await handler.run(handler.job.payload.parse(payload), { signal, attempt });
-  }
-
-  private async failed(id: string, { name, attempt }: StartedRow, error: unknown): Promise<never> {
-    const attempts = this.registry.definition(name)?.retry.attempts ?? Infinity;
-    const dead = error instanceof DeadLetter || attempt >= attempts;
+  private async failed(id: string, { name, retry }: JobDefinition<unknown>, { attempt }: StartedRow, error: unknown): Promise<never> {
+    const dead = error instanceof UnrecoverableError || attempt >= retry.attempts;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     await this.store.fail(id, redactText(text), dead);
     const fields = { job: name, id, attempt, err: error };
-    if (!dead) {
-      this.logger.warn(fields, 'A job failed and will be tried again');
-      throw error;
-    }
-    this.logger.error(fields, 'A job failed for the last time');
-    throw new DeadLetter(error instanceof Error ? error.message : text);
+    if (dead) this.logger.error(fields, 'A job failed for the last time');
+    else this.logger.warn(fields, 'A job failed and will be tried again');
+    throw error;
   }
+}
+
+async function requeue(job: Job<unknown, unknown>, token: string | undefined): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
 }

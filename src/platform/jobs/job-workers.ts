@@ -1,113 +1,108 @@
-import { Injectable } from '@nestjs/common';
-import { UnrecoverableError, WaitingError } from 'bullmq';
+import { BullRegistrar, ProcessorDecoratorService } from '@nestjs/bullmq';
+import {
+  type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { Worker } from 'bullmq';
 import { Clock } from '../clock/index.js';
 import { ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
-import { JobQueue } from './job-queue.js';
-import { DeadLetter, JobRunner, ProcessStopping } from './job-runner.js';
+import { JobRegistry } from './job-registry.js';
+import { JobRunner } from './job-runner.js';
+import { JobSchedules } from './job-schedules.js';
+import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
-import type { BullProcessor, BullWorker } from './queue-backend.js';
+import { QueueConnection } from './queue-connection.js';
+import { within } from './within.js';
 import { ABORT_GRACE_MS, CLOSE_GRACE_MS, PURGE_BATCH, UPKEEP_MS } from './limits.js';
 
-type BullJob = Parameters<BullProcessor>[0];
+export const WORKER_SETTINGS = Symbol('WORKER_SETTINGS');
 
-/** This process's share of the work: takes jobs from the queue, runs them and keeps the schedules in place. */
+export interface WorkerSettings {
+  /** False: this process writes and dispatches jobs, and runs none. */
+  readonly works: boolean;
+  /** How long a stopping process lets its jobs end by themselves. */
+  readonly graceMs: number;
+}
+
+/** Starts the jobs when everything that they use is ready, and stops them while it still is. */
 @Injectable()
-export class JobWorkers implements ShutdownParticipant {
+export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly name = 'jobs';
-  private readonly stopping = new AbortController();
-  private readonly active = new Set<Promise<void>>();
-  private workers: readonly BullWorker[] = [];
+  private workers: readonly Worker[] = [];
   private stopUpkeep: (() => void) | undefined;
   private upkeep: Promise<void> | undefined;
-  private foreignSchedulesRemoved = false;
 
   constructor(
-    private readonly queue: JobQueue,
+    @Inject(WORKER_SETTINGS) private readonly settings: WorkerSettings,
+    private readonly modules: ModuleRef,
+    private readonly registry: JobRegistry,
+    private readonly connection: QueueConnection,
     private readonly runner: JobRunner,
+    private readonly schedules: JobSchedules,
+    private readonly relay: OutboxRelay,
     private readonly store: OutboxStore,
     private readonly clock: Clock,
-    private readonly draining: ShutdownState,
+    private readonly shutdown: ShutdownState,
     private readonly logger: Logger,
   ) {}
 
-  start(): void {
-    this.draining.register(this);
-    this.workers = this.queue.openWorkers((job, token, signal) => this.track(this.process(job, token, signal)));
-    this.stopUpkeep = this.clock.every(UPKEEP_MS, () => { this.startUpkeep(); });
-    this.queue.onReachable(() => { this.startUpkeep(); });
-    this.startUpkeep();
+  onApplicationBootstrap(): void {
+    this.registry.discover();
+    if (this.settings.works) this.startWorkers();
+    this.relay.start();
   }
 
   /** Takes no further job; resolves when none is active. */
   async idle(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
-    while (this.active.size > 0) await Promise.allSettled(this.active);
+    await this.runner.idle();
   }
 
-  /** Makes the active jobs give up. One that does goes back to the queue. */
   abort(): Promise<void> {
-    this.stopping.abort(new ProcessStopping('The process stops'));
+    this.runner.abort();
     return Promise.resolve();
   }
 
   /**
-   * Takes no further job, lets the active ones end for `graceMs`, then aborts their signals. A job that gives up goes
-   * back to the queue; one that does not is left, and found stalled by another worker.
+   * Takes no further job, lets the active ones end for a while, then aborts their signals. A job that gives up goes
+   * back to the queue; one that does not is left, and found stalled by another worker. What is enqueued from here on
+   * waits in the outbox for another process, or for the next start.
    */
-  async stop(graceMs: number): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.relay.stop();
     this.stopUpkeep?.();
     // Aborted already, by a shutdown that has given them their time.
-    if (!this.stopping.signal.aborted) {
-      await this.within(graceMs, this.idle());
+    if (!this.runner.isAborted()) {
+      await within(this.clock, this.settings.graceMs, this.idle());
       await this.abort();
-      await this.within(ABORT_GRACE_MS, this.idle());
+      await within(this.clock, ABORT_GRACE_MS, this.idle());
     }
     // Redis may go away just now.
-    await this.within(CLOSE_GRACE_MS, Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]));
+    await within(this.clock, CLOSE_GRACE_MS, Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]));
+    await Promise.all(this.registry.queues().map((queue) => queue.close()));
+    await this.connection.close();
   }
 
-  private async close(worker: BullWorker): Promise<void> {
+  /** By hand, since the library's own start would also run jobs in processes that only serve the interface. */
+  private startWorkers(): void {
+    const decorator = this.modules.get(ProcessorDecoratorService, { strict: false });
+    decorator.decorate = (processor) => this.runner.decorate(processor);
+    this.modules.get(BullRegistrar, { strict: false }).register();
+    this.workers = this.registry.processors().map(({ worker }) => worker);
+    for (const worker of this.workers) this.connection.report(worker);
+    this.shutdown.register(this);
+    this.stopUpkeep = this.clock.every(UPKEEP_MS, () => { this.startUpkeep(); });
+    this.connection.onReachable(() => { this.startUpkeep(); });
+    this.startUpkeep();
+  }
+
+  private async close(worker: Worker): Promise<void> {
     // Without Redis a worker would wait for it in order to take its leave.
-    if (!this.queue.isReachable()) return worker.close(true);
-    const abandon = this.active.size > 0;
+    const force = this.runner.isActive || !this.connection.isReachable();
     // A forced close leaves the wait for a next job to its timer, which would keep the process alive.
-    if (abandon) await worker.getBackend().disconnectBlocking(false);
-    await worker.close(abandon);
-  }
-
-  private async process(job: BullJob, token: string | undefined, cancelled: AbortSignal | undefined): Promise<void> {
-    if ('schedule' in job.data) return this.runner.tick(job.data.schedule);
-    const signal = AbortSignal.any([this.stopping.signal, ...(cancelled ? [cancelled] : [])]);
-    let outcome: 'done' | 'interrupted';
-    try {
-      outcome = await this.runner.run(job.data.row, signal);
-    } catch (error) {
-      throw error instanceof DeadLetter ? new UnrecoverableError(error.message) : error;
-    }
-    switch (outcome) {
-      case 'done':
-        return;
-      case 'interrupted':
-        await job.moveToWait(token);
-        throw new WaitingError();
-      default:
-        outcome satisfies never;
-    }
-  }
-
-  private track(run: Promise<void>): Promise<void> {
-    this.active.add(run);
-    const forget = (): void => void this.active.delete(run);
-    run.then(forget, forget);
-    return run;
-  }
-
-  /** Waits for `work`, but no longer than `ms`. */
-  private async within(ms: number, work: Promise<unknown>): Promise<void> {
-    const waiting = new AbortController();
-    await Promise.race([work, this.clock.sleep(ms, waiting.signal).catch(() => undefined)]);
-    waiting.abort();
+    if (force) await worker.getBackend().disconnectBlocking(false);
+    await worker.close(force);
   }
 
   private startUpkeep(): void {
@@ -124,9 +119,6 @@ export class JobWorkers implements ShutdownParticipant {
     let purged: number;
     do purged = await this.store.purgeDead();
     while (purged === PURGE_BATCH);
-    if (!this.queue.isReachable()) return;
-    if (!this.foreignSchedulesRemoved) await this.queue.removeForeignSchedules();
-    this.foreignSchedulesRemoved = true;
-    await this.queue.installSchedules();
+    if (this.connection.isReachable()) await this.schedules.install();
   }
 }

@@ -1,3 +1,4 @@
+import type { Job } from 'bullmq';
 import type { z } from 'zod';
 
 export interface RetryPolicy {
@@ -15,17 +16,12 @@ export type Schedule<Payload> = { readonly payload: Payload } & (
 );
 
 export interface JobOptions<Payload> {
-  /** `<context>.<verb or noun>`, unique in the service; rows in the database carry it. */
+  /** `<context>.<verb or noun>`, unique in the service: the name of its queue, and rows in the database carry it. */
   readonly name: string;
   /** What the job is told: ids and plain JSON values, never a secret. */
   readonly payload: z.ZodType<Payload>;
   readonly retry?: RetryPolicy;
   readonly schedule?: Schedule<NoInfer<Payload>>;
-  /**
-   * Most runs of this job at once in one process. Gives the job a queue of its own, so that neither it nor the
-   * others wait for each other; jobs without it share one queue.
-   */
-  readonly concurrency?: number;
 }
 
 export interface JobDefinition<Payload> extends JobOptions<Payload> {
@@ -34,27 +30,20 @@ export interface JobDefinition<Payload> extends JobOptions<Payload> {
 
 const DEFAULT_RETRY: RetryPolicy = { attempts: 5, backoffSeconds: 5 };
 
-/** Declares a job. It becomes known by `JobsModule.define` and runs by its one `JobHandler`. */
+/** Declares a job. `JobsModule.define` registers its queue; its one `@Processor(job.name)` runs it. */
 export function defineJob<Payload>(options: JobOptions<Payload>): JobDefinition<Payload> {
   return { ...options, retry: options.retry ?? DEFAULT_RETRY };
 }
 
-export interface JobContext {
-  /** Aborted when the process stops and the job had its time; the run is then repeated and counts as no attempt. */
-  readonly signal: AbortSignal;
-  /** From 1. */
-  readonly attempt: number;
-}
-
 /**
- * Runs the jobs of one definition. Any provider of the application that extends this is found by itself.
+ * What a processor is given. `data` is the row's payload, checked by its schema; `attemptsMade` the runs before this.
  *
- * A handler may run twice for one job: a process can die, or lose touch with the queue, after the work is done and
+ * A processor may run twice for one job: a process can die, or lose touch with the queue, after the work is done and
  * before that is recorded. So it must find what is done already (a unique key, a compare-and-set, a state it reads
  * first) and leave it alone. It may also run later than asked for, and beside another job of the same definition.
  * Throwing means "try again": after the definition's last attempt the job is dead and its last error is kept.
  */
-export abstract class JobHandler<Payload> {
-  abstract readonly job: JobDefinition<Payload>;
-  abstract run(payload: Payload, context: JobContext): Promise<void>;
+export interface ActiveJob<Payload> extends Job<Payload, void> {
+  /** Aborted when the process stops and the job had its time; the run is then repeated and counts as no attempt. */
+  readonly signal: AbortSignal;
 }

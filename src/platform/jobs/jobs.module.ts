@@ -1,58 +1,39 @@
-import {
-  type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Injectable, Module,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { BullModule, getQueueToken } from '@nestjs/bullmq';
+import { type DynamicModule, Global, Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import type { Queue } from 'bullmq';
 import { Settings } from '../config/index.js';
 import { OPEN_DATABASE, type OpenDatabase } from '../database/index.js';
+import { HealthCheck, NotReady } from '../http/index.js';
 import { Logger } from '../telemetry/index.js';
 import type { JobDefinition } from './job.js';
-import { JobQueue, QUEUE_OPTIONS, type QueueSettings } from './job-queue.js';
-import { DeclaredJobs, JobRegistry } from './job-registry.js';
+import { JobRegistry, RegisteredJob, SCHEDULES } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
-import { JobWorkers } from './job-workers.js';
-import { JobQueueHealth } from './job-queue-health.js';
+import { JobSchedules } from './job-schedules.js';
+import { JobWorkers, WORKER_SETTINGS, type WorkerSettings } from './job-workers.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
-import { chooseBackend } from './queue-backend.js';
-import { STOP_GRACE_MS } from './limits.js';
+import { QueueConnection } from './queue-connection.js';
+import { QUEUE_EVENTS_KEPT, STOP_GRACE_MS } from './limits.js';
 
-const JOB_SETTINGS = Symbol('JOB_SETTINGS');
-
-interface JobSettings {
-  readonly works: boolean;
-  readonly graceMs: number;
-}
-
-/** Starts the jobs when everything that they use is ready, and stops them while it still is. */
+/** The queue's own connection to Redis answers. Without it the service still does its work, but its jobs wait. */
 @Injectable()
-class JobsLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  constructor(
-    @Inject(JOB_SETTINGS) private readonly settings: JobSettings,
-    private readonly registry: JobRegistry,
-    private readonly queue: JobQueue,
-    private readonly relay: OutboxRelay,
-    private readonly workers: JobWorkers,
-  ) {}
+class JobQueueHealth extends HealthCheck {
+  readonly name = 'jobs';
 
-  async onApplicationBootstrap(): Promise<void> {
-    this.registry.discover();
-    await this.queue.start();
-    if (this.settings.works) this.workers.start();
-    this.relay.start();
+  constructor(private readonly connection: QueueConnection) {
+    super();
   }
 
-  /** What is enqueued from here on waits in the outbox for another process, or for the next start. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.relay.stop();
-    await this.workers.stop(this.settings.graceMs);
-    await this.queue.close();
+  async check(): Promise<void> {
+    if (!this.connection.isReachable()) throw new NotReady('does not answer');
+    await this.connection.ping();
   }
 }
 
 export interface JobsModuleOptions {
-  /** See `QueueSettings.namespace`. */
+  /** Starts the names of the queues: installations, and tests, that share a Redis keep apart by it. */
   readonly namespace?: string;
 }
 
@@ -63,47 +44,65 @@ export interface JobsModuleOptions {
 @Global()
 @Module({})
 export class JobsModule {
-  static forRoot(
-    settings: Settings,
-    { namespace = `${settings.redisPrefix}-jobs` }: JobsModuleOptions = {},
-  ): DynamicModule {
-    const jobSettings: JobSettings = {
+  static forRoot(settings: Settings, { namespace = `${settings.redisPrefix}-jobs` }: JobsModuleOptions = {}): DynamicModule {
+    const workerSettings: WorkerSettings = {
       works: settings.role !== 'api',
       graceMs: Math.min(STOP_GRACE_MS, settings.shutdownMs),
     };
+    const connection = {
+      provide: QueueConnection,
+      inject: [OPEN_DATABASE, Logger],
+      useFactory: ({ native }: OpenDatabase, logger: Logger) => QueueConnection.open(settings, native, logger),
+    };
+    const queues = BullModule.forRootAsync({
+      inject: [QueueConnection],
+      extraProviders: [connection],
+      extraOptions: { manualRegistration: true },
+      useFactory: ({ client }: QueueConnection) =>
+        ({ connection: client, prefix: namespace, streams: { events: { maxLen: QUEUE_EVENTS_KEPT } } }),
+    });
     return {
       module: JobsModule,
-      imports: [DiscoveryModule],
+      imports: [DiscoveryModule, { ...queues, exports: [...(queues.exports ?? []), QueueConnection] }, BullModule.registerQueue({ name: SCHEDULES })],
       providers: [
-        { provide: JOB_SETTINGS, useValue: jobSettings },
-        {
-          provide: QUEUE_OPTIONS,
-          inject: [OPEN_DATABASE, Logger],
-          useFactory: ({ native }: OpenDatabase, logger: Logger): QueueSettings => {
-            const report = (error: Error): void => { logger.warn({ err: error }, 'The job queue cannot be reached; jobs wait in the database'); };
-            return { namespace, openBackend: () => chooseBackend(settings, native, report) };
-          },
-        },
+        { provide: WORKER_SETTINGS, useValue: workerSettings },
         JobRegistry,
         OutboxStore,
-        JobQueue,
         OutboxRelay,
         Outbox,
         JobRunner,
+        JobSchedules,
         JobWorkers,
-        JobsLifecycle,
         ...(settings.redisUrl === undefined ? [] : [JobQueueHealth]),
       ],
       exports: [Outbox],
     };
   }
 
-  /** Declares jobs; the handler of each must be among the application's providers, once. */
+  /** Declares jobs, each with a queue of its own; the processor of each must be among the application's providers, once. */
   static define(...jobs: readonly JobDefinition<unknown>[]): DynamicModule {
-    const declared = new DeclaredJobs(jobs);
-    // The names keep the token, and with it the module, apart from another `define`'s.
-    const token = `DECLARED_JOBS:${jobs.map(({ name }) => name).join(',')}`;
-    return { module: DefinedJobs, providers: [{ provide: token, useValue: declared }] };
+    const queues = jobs.map(({ name, retry }) => ({
+      name,
+      defaultJobOptions: {
+        attempts: retry.attempts,
+        backoff: { type: 'exponential', delay: retry.backoffSeconds * 1000 },
+        // The row tells what became of the job. One that stayed in the queue would keep its id from coming again.
+        removeOnComplete: true,
+        removeOnFail: true,
+      },
+    }));
+    return {
+      module: DefinedJobs,
+      imports: [BullModule.registerQueue(...queues)],
+      providers: jobs.map((job) => ({
+        provide: `JOB:${job.name}`,
+        inject: [getQueueToken(job.name), QueueConnection],
+        useFactory: (queue: Queue, connection: QueueConnection): RegisteredJob => {
+          connection.report(queue);
+          return new RegisteredJob(job, queue);
+        },
+      })),
+    };
   }
 }
 

@@ -22,5 +22,10 @@ export const jobsSchema: ContextSchema = {
       `create unique index outbox_waiting_once on outbox (name, dedupe_key)
         where dedupe_key is not null and started_at is null`,
     ]),
+    migration('2026112201_platform_outbox_dispatched', [
+      'alter table outbox drop constraint outbox_state_check',
+      `update outbox set state = 'dispatched' where state = 'handed_over'`,
+      `alter table outbox add constraint outbox_state_check check (state in ('pending', 'dispatched', 'dead'))`,
+    ]),
   ],
 };

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { getQueueToken } from '@nestjs/bullmq';
 import type { TestingModule } from '@nestjs/testing';
+import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import {
   type Behaviour, embeddedJobDatabase, gate, handlerOf, type JobDatabase, JobSite, type Note, type NoteJob, noteSchema,
@@ -8,16 +10,15 @@ import {
 import { clusterOnly } from '../../../test/support/modes.js';
 import { ShutdownState } from '../lifecycle/index.js';
 import { defineJob, type EnqueueOptions, jobsSchema, Outbox } from './index.js';
-import { JobQueue } from './job-queue.js';
+import { JobRegistry, SCHEDULES } from './job-registry.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
-import type { BullQueue } from './queue-backend.js';
 import {
   ABORT_GRACE_MS, CLAIM_LEASE_MS, DEAD_KEPT_MS, RECHECK_MS, RELAY_POLL_MS, STOP_GRACE_MS, UPKEEP_MS,
 } from './limits.js';
 
 const echo = defineJob({ name: 'test.echo', payload: noteSchema, retry: { attempts: 3, backoffSeconds: 0.02 } });
-const narrow = defineJob({ name: 'test.narrow', payload: noteSchema, concurrency: 1 });
+const narrow = defineJob({ name: 'test.narrow', payload: noteSchema });
 const hourly = defineJob({
   name: 'test.hourly',
   payload: noteSchema,
@@ -47,12 +48,9 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
   const rows = async (): Promise<Row[]> =>
     site.database.query('select state, attempts, last_error from outbox order by created_at, id');
   const allDone = async (): Promise<boolean> => (await rows()).length === 0;
-  const lanes = (of: TestingModule): BullQueue[] => {
-    const queue: unknown = of.get(JobQueue);
-    return [...(queue as { lanes: Map<string, BullQueue> }).lanes.values()];
-  };
+  const schedulesOf = (of: TestingModule): Queue => of.get<Queue>(getQueueToken(SCHEDULES), { strict: false });
   const obliterate = (of: TestingModule): Promise<unknown> =>
-    Promise.all(lanes(of).map((queue) => queue.obliterate({ force: true })));
+    Promise.all(of.get(JobRegistry).queues().map((queue) => queue.obliterate({ force: true })));
 
   beforeAll(async () => {
     on = await openJobDatabase();
@@ -133,7 +131,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
     it('enqueues and relays, but runs nothing, in the role api', async () => {
       const api = await start(note, { role: 'api' });
       await enqueue(api, 'for a worker');
-      await until(async () => (await rows())[0]?.state === 'handed_over');
+      await until(async () => (await rows())[0]?.state === 'dispatched');
       expect(ran).toEqual([]);
       await start();
       await until(allDone);
@@ -159,7 +157,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       const api = await start(note, { role: 'api' });
       await api.get(OutboxRelay).stop();
       await enqueue(api, 'twice');
-      await api.get(JobQueue).add(await api.get(OutboxStore).claim([echo.name]));
+      await api.get(OutboxRelay).add(await api.get(OutboxStore).claim([echo.name]));
       await site.clock.advance(CLAIM_LEASE_MS + 1);
       expect(await api.get(OutboxRelay).relayDue()).toBe(1);
       await start();
@@ -184,7 +182,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
     it('hands over again what the queue has lost', async () => {
       const api = await start(note, { role: 'api' });
       await enqueue(api, 'lost');
-      await until(async () => (await rows())[0]?.state === 'handed_over');
+      await until(async () => (await rows())[0]?.state === 'dispatched');
       await obliterate(api);
       await start();
       await site.clock.advance(RECHECK_MS + RELAY_POLL_MS);
@@ -304,7 +302,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       await until(() => site.clock.nextIn() === STOP_GRACE_MS && site.clock.pending() < timers);
       await site.clock.advance(STOP_GRACE_MS);
       await stopped;
-      expect(await rows()).toMatchObject([{ state: 'handed_over', attempts: 0, last_error: null }]);
+      expect(await rows()).toMatchObject([{ state: 'dispatched', attempts: 0, last_error: null }]);
       await start((payload, { attempt }) => {
         ran.push(`${payload.note} ${String(attempt)}`);
       });
@@ -320,7 +318,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       const idle = jobs!.idle();
       await jobs!.abort();
       await idle;
-      expect(await rows()).toMatchObject([{ state: 'handed_over', attempts: 0 }]);
+      expect(await rows()).toMatchObject([{ state: 'dispatched', attempts: 0 }]);
     });
 
     it('does not wait for ever for a job that ignores its signal', async () => {
@@ -346,9 +344,9 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       const [left, right] = [await site.start(scheduled()), await site.start(scheduled())];
       await until(async () => ran.length > 0 && (await allDone()));
       await site.clock.advance(UPKEEP_MS);
-      const schedulers = await lanes(left)[0]!.getJobSchedulers();
+      const schedulers = await schedulesOf(left).getJobSchedulers();
       expect(schedulers).toMatchObject([{ key: hourly.name, every: 3_600_000 }]);
-      expect(await lanes(right)[0]!.getDelayedCount()).toBe(1);
+      expect(await schedulesOf(right).getDelayedCount()).toBe(1);
       expect(ran).toEqual(['on time']);
     });
 
@@ -356,13 +354,13 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       const process = await site.start(scheduled());
       await until(async () => ran.length > 0 && (await allDone()));
       await obliterate(process);
-      const [queue] = lanes(process);
+      const queue = schedulesOf(process);
       await until(async () => {
         await site.clock.advance(UPKEEP_MS);
-        return (await queue!.getJobSchedulersCount()) === 1;
+        return (await queue.getJobSchedulersCount()) === 1;
       });
       const successor = await start();
-      await until(async () => (await lanes(successor)[0]!.getJobSchedulersCount()) === 0);
+      await until(async () => (await schedulesOf(successor).getJobSchedulersCount()) === 0);
     });
   });
 }

@@ -2,22 +2,20 @@
 export const RELAY_POLL_MS = 2_000;
 /** Rows claimed by one statement. */
 export const RELAY_BATCH = 100;
-/** A claimed row that was not handed over within this time belongs to whoever claims it next. */
+/** A claimed row that was not dispatched within this time belongs to whoever claims it next. */
 export const CLAIM_LEASE_MS = 10_000;
-/** How long the queue may take to accept a batch; longer than that, the rows wait for their lease to end. */
-export const HAND_OVER_TIMEOUT_MS = 5_000;
 /**
- * A row handed over is handed over again after this time unless its job is done. The queue ignores a job that it
+ * A dispatched row is dispatched again after this time unless its job is done. The queue ignores a job that it
  * has; one that it lost (Redis emptied or restored) comes back this way.
  */
 export const RECHECK_MS = 60_000;
 
-/** Jobs at once in one process, for all definitions without a `concurrency` of their own together. */
-export const SHARED_CONCURRENCY = 5;
 /** A worker that did not renew its hold on a job for this time is taken for dead. */
 export const LOCK_MS = 30_000;
 /** How often workers look for jobs of dead workers; such a job runs again after LOCK_MS plus two of these at most. */
 export const STALLED_CHECK_MS = 15_000;
+/** How often the queue itself forgives a worker that died in a job; the row counts, and this must not come before it. */
+export const MAX_STALLED = 1_000;
 /**
  * How long a waiting worker leaves the queue unasked. Redis is asked by a blocking call, which costs nothing while it
  * waits; PostgreSQL announces new jobs, so that asking only makes up for a lost announcement.
@@ -30,6 +28,10 @@ export const QUEUE_EVENTS_KEPT = 100;
 export const UPKEEP_MS = 60_000;
 /** How long a dead row stays to be looked at. */
 export const DEAD_KEPT_MS = 30 * 24 * 3_600_000;
+/** Jobs that one command lists. */
+export const LISTED = 100;
+/** Characters of each one's error, so that the list stays within what an answer may be. */
+export const LISTED_ERROR = 1_000;
 /** Rows removed by one statement of the upkeep. */
 export const PURGE_BATCH = 500;
 

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Logger } from '../telemetry/index.js';
-import { JobQueue } from './job-queue.js';
 import { JobRegistry } from './job-registry.js';
-import { OutboxStore } from './outbox-store.js';
-import { HAND_OVER_TIMEOUT_MS, RELAY_POLL_MS } from './limits.js';
+import { type OutboxRow, OutboxStore } from './outbox-store.js';
+import { QueueConnection } from './queue-connection.js';
+import { within } from './within.js';
+import { CLOSE_GRACE_MS, RELAY_POLL_MS } from './limits.js';
 
-/** Hands due rows of the outbox to the queue. Any number may work on one database. */
+/** Dispatches due rows of the outbox to their queues. Any number may work on one database. */
 @Injectable()
 export class OutboxRelay {
   private stopPolling: (() => void) | undefined;
@@ -15,7 +16,7 @@ export class OutboxRelay {
 
   constructor(
     private readonly store: OutboxStore,
-    private readonly queue: JobQueue,
+    private readonly connection: QueueConnection,
     private readonly registry: JobRegistry,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -23,17 +24,17 @@ export class OutboxRelay {
 
   start(): void {
     this.stopPolling = this.clock.every(RELAY_POLL_MS, () => { this.trigger(); });
-    this.queue.onReachable(() => { this.trigger(); });
+    this.connection.onReachable(() => { this.trigger(); });
     this.trigger();
   }
 
   async stop(): Promise<void> {
     this.stopPolling?.();
     this.stopPolling = undefined;
-    await this.pass;
+    await within(this.clock, CLOSE_GRACE_MS, this.pass);
   }
 
-  /** There may be something to hand over. Never waits and never fails; one pass runs at a time. */
+  /** There may be something to dispatch. Never waits and never fails; one pass runs at a time. */
   trigger(): void {
     if (!this.stopPolling) return;
     if (this.pass) {
@@ -55,32 +56,27 @@ export class OutboxRelay {
   }
 
   /**
-   * Hands over all that is due.
-   * @returns how many rows the queue has accepted; 0 while it is out of reach
+   * Dispatches all that is due.
+   * @returns how many rows the queues have accepted; 0 while they are out of reach
    */
   async relayDue(): Promise<number> {
-    const names = this.registry.all().map(({ name }) => name);
+    const names = this.registry.all().map(({ definition }) => definition.name);
     let accepted = 0;
-    while (this.queue.isReachable()) {
+    while (this.connection.isReachable()) {
       const rows = await this.store.claim(names);
       if (rows.length === 0) break;
-      await this.within(HAND_OVER_TIMEOUT_MS, this.queue.add(rows));
-      await this.store.handedOver(rows.map(({ id }) => id));
+      await this.add(rows);
+      await this.store.dispatched(rows.map(({ id }) => id));
       accepted += rows.length;
     }
     return accepted;
   }
 
-  /** A batch that is accepted after all does no harm: its rows come again under the same ids. */
-  private async within(ms: number, work: Promise<void>): Promise<void> {
-    let cancel: (() => void) | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      cancel = this.clock.after(ms, () => { reject(new Error('the queue does not answer')); });
-    });
-    try {
-      await Promise.race([work, timeout]);
-    } finally {
-      cancel?.();
+  /** Adds the rows' jobs; one that its queue has already, under the row's id, is left as it is. */
+  async add(rows: readonly OutboxRow[]): Promise<void> {
+    for (const { definition, queue } of this.registry.all()) {
+      const jobs = rows.filter(({ name }) => name === definition.name);
+      if (jobs.length > 0) await queue.addBulk(jobs.map(({ id, name }) => ({ name, data: {}, opts: { jobId: id } })));
     }
   }
 }

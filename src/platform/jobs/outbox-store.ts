@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Database } from '../database/index.js';
-import { CLAIM_LEASE_MS, DEAD_KEPT_MS, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
+import { CLAIM_LEASE_MS, DEAD_KEPT_MS, LISTED, LISTED_ERROR, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
 
 export interface OutboxRow {
   readonly id: string;
@@ -13,6 +13,18 @@ export interface StartedRow {
   readonly payload: unknown;
   /** This run's number, from 1. */
   readonly attempt: number;
+}
+
+/** A job as the operator sees it; times are ISO 8601. */
+export interface ListedJob {
+  readonly id: string;
+  readonly name: string;
+  readonly state: 'pending' | 'dispatched' | 'dead';
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly createdAt: string;
+  /** Null while the job waits or runs. */
+  readonly diedAt: string | null;
 }
 
 /** Long enough for a stack's first frames, short enough for a table. */
@@ -40,9 +52,9 @@ export class OutboxStore {
   }
 
   /** The queue has accepted the rows. One whose job is done already is gone, and stays so. */
-  async handedOver(ids: readonly string[]): Promise<void> {
+  async dispatched(ids: readonly string[]): Promise<void> {
     await this.database.query(
-      `update outbox set state = 'handed_over', available_at = $2::timestamptz
+      `update outbox set state = 'dispatched', available_at = $2::timestamptz
         where id = any($1::text[]::uuid[]) and state <> 'dead'`,
       [textArray(ids), this.at(RECHECK_MS)],
     );
@@ -50,13 +62,13 @@ export class OutboxStore {
 
   /**
    * Counts the attempt before it is made, so that a job which ends its process every time comes to an end as well.
-   * The worker can be here before `handedOver` is.
-   * @returns undefined when the row is gone or dead: the job is done, and was handed over twice
+   * The worker can be here before `dispatched` is.
+   * @returns undefined when the row is gone or dead: the job is done, and was dispatched twice
    */
   async start(id: string): Promise<StartedRow | undefined> {
     const [row] = await this.database.query<{ name: string; payload: string; attempt: number }>(
       `update outbox
-          set state = 'handed_over', attempts = attempts + 1,
+          set state = 'dispatched', attempts = attempts + 1,
               started_at = coalesce(started_at, $2::timestamptz), available_at = $3::timestamptz
         where id = $1::uuid and state <> 'dead'
         returning name, payload::text as payload, attempts as attempt`,
@@ -85,6 +97,31 @@ export class OutboxStore {
     await this.database.query('update outbox set attempts = greatest(attempts - 1, 0) where id = $1::uuid', [id]);
   }
 
+  /** At most `LISTED` jobs, the newest first: the dead ones, or those that wait or run; of one name where it is given. */
+  list(dead: boolean, name?: string): Promise<ListedJob[]> {
+    return this.database.query<ListedJob>(
+      `select id::text as id, name, state, attempts, left(last_error, ${String(LISTED_ERROR)}) as "lastError",
+              ${isoTime('created_at')} as "createdAt", ${isoTime('died_at')} as "diedAt"
+         from outbox where (state = 'dead') = $1 and name = coalesce($2, name)
+        order by coalesce(died_at, created_at) desc, id desc limit ${String(LISTED)}`,
+      [dead, name ?? null],
+    );
+  }
+
+  /** Has a dead job tried again as if it were new; false when it is not dead, or not there. */
+  async retry(id: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `update outbox set state = 'pending', attempts = 0, available_at = $2::timestamptz, died_at = null
+        where id = $1::uuid and state = 'dead' returning id`,
+      [id, this.at()],
+    );
+    return rows.length > 0;
+  }
+
+  async exists(id: string): Promise<boolean> {
+    return (await this.database.query('select id from outbox where id = $1::uuid', [id])).length > 0;
+  }
+
   /** Removes a batch of rows that have been dead for long; answers how many. */
   async purgeDead(): Promise<number> {
     const rows = await this.database.query(
@@ -100,6 +137,11 @@ export class OutboxStore {
   private at(offsetMs = 0): string {
     return new Date(this.clock.now().getTime() + offsetMs).toISOString();
   }
+}
+
+/** In UTC: the embedded and the server driver read a timestamp differently. */
+function isoTime(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /** An array as PostgreSQL text: the embedded and the server driver encode a JavaScript array differently. */

@@ -26,7 +26,7 @@ export class Outbox {
 
   /**
    * Writes the job in the caller's transaction: it runs if, and only if, that commits, and then at least once, also
-   * when this process or the queue dies. It is handed to the queue as soon as the transaction has committed.
+   * when this process or the queue dies. It is dispatched to its queue as soon as the transaction has committed.
    * @throws ZodError when the payload breaks the job's schema
    */
   async enqueue<Payload>(

@@ -89,8 +89,7 @@ const TRANSACTION_COMMAND = /^(BEGIN|COMMIT|ROLLBACK)$/;
 
 /**
  * Makes or updates the queue's tables, and makes its unqualified names resolve on the shared connection. `public`
- * stays first: the service's own names must keep their meaning.
- * @throws Error when a name of `public` hides one of the queue's
+ * stays first: the service's own names must keep their meaning. None of them may be one of the queue's, or hides it.
  */
 export async function migratePglite(pglite: PGlite): Promise<void> {
   await pglite.transaction(async (transaction) => {
@@ -103,15 +102,5 @@ export async function migratePglite(pglite: PGlite): Promise<void> {
     };
     await runMigrations(client, DEFAULT_SCHEMA);
   });
-  const { rows } = await pglite.query<{ name: string }>(
-    `with named as (
-       select typname::text as name, nspname from pg_type join pg_namespace n on n.oid = typnamespace
-       union all select proname::text, nspname from pg_proc join pg_namespace n on n.oid = pronamespace)
-     select name from named where nspname in ('public', $1) group by name having count(distinct nspname) > 1`,
-    [DEFAULT_SCHEMA],
-  );
-  if (rows.length > 0) {
-    throw new Error(`Names in the schema public that the job queue needs: ${rows.map(({ name }) => name).join(', ')}`);
-  }
   await pglite.exec(`set search_path = public, ${DEFAULT_SCHEMA}`);
 }

@@ -1,3 +1,5 @@
+export { LimitStorage, type WindowRecord } from './limit-storage.js';
 export { LimitsModule } from './limits.module.js';
-export { setRateLimitHeaders } from './rate-limit-headers.js';
-export { type RateLimit, RateLimiter, type RateLimitState } from './rate-limiter.js';
+export { MemoryWindows } from './memory-windows.js';
+export { RateLimitGuard } from './rate-limit.guard.js';
+export { RedisWindows } from './redis-windows.js';

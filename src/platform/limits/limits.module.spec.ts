@@ -1,34 +1,35 @@
-import { Controller, Get, Global, Module, Res } from '@nestjs/common';
+import { Controller, Get, Global, Module, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ThrottlerModule, ThrottlerStorage } from '@nestjs/throttler';
 import { describe, expect, it } from '@jest/globals';
 import type { AddressInfo } from 'node:net';
-import type { FastifyReply } from 'fastify';
 import { Clock, SystemClock } from '../clock/index.js';
 import { readSettings, Settings } from '../config/index.js';
 import { createHttpApp, Health, HttpModule, PublicRoute } from '../http/index.js';
 import { newId } from '../ids/index.js';
 import { createLogger, TelemetryModule } from '../telemetry/index.js';
+import { LimitStorage } from './limit-storage.js';
 import { LimitsModule } from './limits.module.js';
-import { setRateLimitHeaders } from './rate-limit-headers.js';
-import { RateLimiter } from './rate-limiter.js';
+import { MemoryWindows } from './memory-windows.js';
+import { RateLimitGuard } from './rate-limit.guard.js';
+import { RedisWindows } from './redis-windows.js';
 
 const clock = new SystemClock();
 
 @Controller()
+@UseGuards(RateLimitGuard)
 class LimitedController {
-  private readonly bucket = newId();
-
-  constructor(private readonly limiter: RateLimiter) {}
-
   @Get('limited')
   @PublicRoute()
-  async limited(@Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
-    const wide = await this.limiter.hit({ bucket: `${this.bucket}:wide`, limit: 600, windowSeconds: 60 });
-    const narrow = await this.limiter.hit({ bucket: this.bucket, limit: 1, windowSeconds: 30 });
-    setRateLimitHeaders(reply, wide, narrow);
-    return { allowed: narrow.allowed };
+  limited(): object {
+    return {};
   }
 }
+
+const throttlers = [
+  { name: 'wide', limit: 600, ttl: 60_000 },
+  { name: 'narrow', limit: 1, ttl: 30_000 },
+];
 
 function rootModule(settings: Settings): object {
   @Global()
@@ -47,6 +48,10 @@ function rootModule(settings: Settings): object {
       TelemetryModule.forRoot(settings, createLogger(settings)),
       HttpModule,
       LimitsModule.forRoot(settings, clock),
+      ThrottlerModule.forRootAsync({
+        inject: [MemoryWindows, RedisWindows],
+        useFactory: (own: MemoryWindows, shared: RedisWindows | null) => ({ throttlers, storage: new LimitStorage(own, shared) }),
+      }),
     ],
     controllers: [LimitedController],
   })
@@ -92,9 +97,10 @@ describe('a start while Redis is away', () => {
       REDIS_URL: 'redis://127.0.0.1:1',
     });
     const app = await NestFactory.createApplicationContext(rootModule(settings) as new () => object, { logger: false });
-    const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
-    expect((await app.get(RateLimiter).hit(limit)).allowed).toBe(true);
-    expect((await app.get(RateLimiter).hit(limit)).allowed).toBe(false);
+    const storage = app.get<ThrottlerStorage>(ThrottlerStorage);
+    const bucket = newId();
+    expect((await storage.increment(bucket, 60_000, 1, 0, 'narrow')).isBlocked).toBe(false);
+    expect((await storage.increment(bucket, 60_000, 1, 0, 'narrow')).isBlocked).toBe(true);
     expect(await app.get(Health).readiness()).toMatchObject({
       status: 'unavailable',
       checks: { redis: expect.any(String) },

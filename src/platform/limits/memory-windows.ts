@@ -1,5 +1,7 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Clock } from '../clock/index.js';
-import { type WindowRecord, windowRecord, type WindowStorage } from './window-storage.js';
+import { type WindowRecord, windowRecord } from './limit-storage.js';
 
 const SWEEP_MS = 60_000;
 
@@ -9,7 +11,7 @@ interface Window {
 }
 
 /** Windows in this process's memory. */
-export class MemoryWindows implements WindowStorage {
+export class MemoryWindows implements ThrottlerStorage, OnApplicationShutdown {
   private readonly windows = new Map<string, Window>();
   private readonly stopSweeping: () => void;
 
@@ -34,6 +36,7 @@ export class MemoryWindows implements WindowStorage {
     return Promise.resolve(windowRecord(hits, limit, window.endsAt - now));
   }
 
+  /** What `increment` would answer, without counting. `ttl` is in ms. */
   read(key: string, ttl: number, limit: number): Promise<WindowRecord> {
     const now = this.clock.monotonic();
     const window = this.windows.get(key);
@@ -41,7 +44,7 @@ export class MemoryWindows implements WindowStorage {
     return Promise.resolve(windowRecord(live.hits + 1, limit, live.endsAt - now));
   }
 
-  close(): void {
+  onApplicationShutdown(): void {
     this.stopSweeping();
     this.windows.clear();
   }

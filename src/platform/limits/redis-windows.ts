@@ -1,5 +1,6 @@
+import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Redis } from 'ioredis';
-import { type WindowRecord, windowRecord, type WindowStorage } from './window-storage.js';
+import { type WindowRecord, windowRecord } from './limit-storage.js';
 
 /**
  * One step inside Redis, so that no two processes read the same count. A refused request is not counted.
@@ -9,18 +10,17 @@ import { type WindowRecord, windowRecord, type WindowStorage } from './window-st
 const HIT = `
 local hits = tonumber(redis.call('GET', KEYS[1]) or '0')
 local rest = redis.call('PTTL', KEYS[1])
-local counts = ARGV[3] == 'hit' and hits < tonumber(ARGV[2])
-if counts then redis.call('INCR', KEYS[1]) end
+if hits < tonumber(ARGV[2]) then redis.call('INCR', KEYS[1]) end
 if rest < 0 then
   rest = tonumber(ARGV[1])
   redis.call('PEXPIRE', KEYS[1], rest)
 end
 return { hits + 1, rest }`;
 
-type HitWindow = (key: string, ttl: number, limit: number, action: 'hit' | 'read') => Promise<[number, number]>;
+type HitWindow = (key: string, ttl: number, limit: number) => Promise<[number, number]>;
 
 /** Windows shared by all processes. Rejects while Redis cannot be reached. */
-export class RedisWindows implements WindowStorage {
+export class RedisWindows implements ThrottlerStorage {
   private readonly redis: Redis & { readonly hitWindow: HitWindow };
 
   constructor(
@@ -32,16 +32,8 @@ export class RedisWindows implements WindowStorage {
     this.redis = redis as Redis & { readonly hitWindow: HitWindow };
   }
 
-  increment(key: string, ttl: number, limit: number): Promise<WindowRecord> {
-    return this.run(key, ttl, limit, 'hit');
-  }
-
-  read(key: string, ttl: number, limit: number): Promise<WindowRecord> {
-    return this.run(key, ttl, limit, 'read');
-  }
-
-  private async run(key: string, ttl: number, limit: number, action: 'hit' | 'read'): Promise<WindowRecord> {
-    const [hits, rest] = await this.redis.hitWindow(`${this.prefix}${key}`, ttl, limit, action);
+  async increment(key: string, ttl: number, limit: number): Promise<WindowRecord> {
+    const [hits, rest] = await this.redis.hitWindow(`${this.prefix}${key}`, ttl, limit);
     return windowRecord(hits, limit, rest);
   }
 }

@@ -3,12 +3,15 @@ import type { Clock } from '../clock/index.js';
 import type { OpenDatabase } from '../database/index.js';
 import type { EventBus } from '../events/index.js';
 import { codeOf, messageOf } from '../errors/index.js';
+import type { RotateSecrets } from '../vault/index.js';
 
 /** What commands work with: the service's own, or the CLI's when no service runs. */
 export interface OperatorKernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
+  /** Made when it is asked for: the other commands do without the master keys. */
+  readonly rotateSecrets: () => RotateSecrets;
   /** Tells the operator what a command that takes long is about; absent where nobody looks on. */
   readonly tell?: (line: string) => void;
 }

@@ -1,5 +1,4 @@
 import { migrate } from '../database/index.js';
-import type { RotateSecrets } from '../vault/index.js';
 import { type OperatorCommand, type OperatorKernel, readArguments } from './operator-command.js';
 
 /** Brings the tables up to date; answers the names of the steps that ran. */
@@ -14,11 +13,8 @@ export function migrateCommand({ open, tell }: OperatorKernel): OperatorCommand 
   };
 }
 
-/**
- * Brings every secret under a new master key.
- * @param rotateSecrets asked for when the command runs, since only this one needs the keys
- */
-export function rotateSecretsCommand(rotateSecrets: () => RotateSecrets): OperatorCommand {
+/** Brings every secret under a new master key. */
+export function rotateSecretsCommand({ rotateSecrets }: OperatorKernel): OperatorCommand {
   return {
     name: 'secrets rotate',
     usage: 'secrets rotate',

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/index.js';
 import { MasterKeys } from './master-keys.js';
-import { openSecret, placeOf, type SealedSecret, sealSecret, type SecretRef, SecretUnreadable } from './sealed-secret.js';
+import { openSecret, placeOf, type SealedSecret, sealSecret, SecretUnreadable } from './sealed-secret.js';
+import { type Resealed, reseal, type SecretRow } from './secrets.sql.js';
+import { StoredSecret } from './vault.schema.js';
 
 export interface RotationResult {
   /** Secrets that this rotation encrypted anew. */
@@ -19,12 +21,6 @@ export interface RotationResult {
 /** The process is about to end; every secret is readable all the same. */
 export class RotationInterrupted extends Error {}
 
-interface StoredSecret extends SealedSecret {
-  readonly organization_id: string;
-  readonly record_id: string;
-  readonly field: string;
-}
-
 interface Progress {
   /** Encrypted anew. */
   rotated: number;
@@ -38,8 +34,6 @@ export const ROTATION_BATCH = 100;
 /** Where other processes go on writing under an old key, each pass finds some more; the operator runs it again. */
 const MAX_PASSES = 20;
 const LISTED = 20;
-
-const FIRST = ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000', ''] as const;
 
 /**
  * Brings every secret under the current master key, each under a new data key, while any number of processes write.
@@ -101,66 +95,53 @@ export class RotateSecrets {
 
   private async pass(): Promise<Progress> {
     const progress: Progress = { rotated: 0, missed: 0, unreadable: [] };
-    let after: readonly string[] = FIRST;
+    let after: SecretRow | undefined;
     for (;;) {
       if (this.stopping) {
         throw new RotationInterrupted('the service is stopping; its next start, or secrets rotate, goes on with the rotation');
       }
-      const rows = await this.database.query<StoredSecret>(
-        `select organization_id::text, record_id::text, field, ciphertext, nonce, wrapped_key, key_id from secrets
-         where key_id <> $1 and (organization_id, record_id, field) > ($2::uuid, $3::uuid, $4)
-         order by organization_id, record_id, field limit ${String(ROTATION_BATCH)}`,
-        [this.masterKeys.current.id, ...after],
-      );
-      const last = rows.at(-1);
-      if (!last) return progress;
-      after = [last.organization_id, last.record_id, last.field];
+      const rows = await this.othersAfter(after);
+      after = rows.at(-1);
+      if (!after) return progress;
       await this.rotateBatch(rows, progress);
     }
   }
 
-  private async rotateBatch(rows: readonly StoredSecret[], progress: Progress): Promise<void> {
-    const changes = rows.flatMap((row) => {
-      const sealed = this.sealAnew(row, progress.unreadable);
-      return sealed ? [change(row, sealed)] : [];
-    });
-    if (changes.length === 0) return;
-    // The wrapped key is as good as a version: every write makes another one. `updated_at` tells when the secret
-    // itself was set.
-    const updated = await this.database.query(
-      `update secrets s set ciphertext = decode(n.ciphertext, 'base64'), nonce = decode(n.nonce, 'base64'),
-         wrapped_key = decode(n.wrapped_key, 'base64'), key_id = n.key_id
-       from jsonb_to_recordset($1::jsonb) as n (organization_id uuid, record_id uuid, field text,
-         was text, ciphertext text, nonce text, wrapped_key text, key_id text)
-       where (s.organization_id, s.record_id, s.field) = (n.organization_id, n.record_id, n.field)
-         and s.wrapped_key = decode(n.was, 'base64')
-       returning 1 as updated`,
-      [JSON.stringify(changes)],
-    );
-    progress.rotated += updated.length;
-    progress.missed += changes.length - updated.length;
+  /** The next secrets under another key, in the order of their places. */
+  private othersAfter(last: SecretRow | undefined): Promise<SecretRow[]> {
+    const where = { keyId: { $ne: this.masterKeys.current.id }, ...(last && placedAfter(last)) };
+    const orderBy = [{ organizationId: 'asc' }, { recordId: 'asc' }, { field: 'asc' }] as const;
+    return this.database.read((em) => em.find(StoredSecret, where, { orderBy: [...orderBy], limit: ROTATION_BATCH }));
   }
 
-  private sealAnew(row: StoredSecret, unreadable: string[]): SealedSecret | undefined {
-    const ref = refOf(row);
+  private async rotateBatch(rows: readonly SecretRow[], progress: Progress): Promise<void> {
+    const changes = rows.flatMap((was): Resealed[] => {
+      const sealed = this.sealAnew(was, progress.unreadable);
+      return sealed ? [{ was, sealed }] : [];
+    });
+    if (changes.length === 0) return;
+    const updated = await reseal(this.database, changes);
+    progress.rotated += updated;
+    progress.missed += changes.length - updated;
+  }
+
+  private sealAnew(row: SecretRow, unreadable: string[]): SealedSecret | undefined {
     try {
-      return sealSecret(this.masterKeys.current, ref, openSecret(this.masterKeys, ref, row));
+      return sealSecret(this.masterKeys.current, row, openSecret(this.masterKeys, row, row));
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error;
-      if (unreadable.length < LISTED) unreadable.push(placeOf(ref));
+      if (unreadable.length < LISTED) unreadable.push(placeOf(row));
       return undefined;
     }
   }
 
   private async countOthers(): Promise<{ readonly readable: number; readonly unknown: number }> {
-    const rows = await this.database.query<{ key_id: string; secrets: number }>(
-      'select key_id, count(*)::int as secrets from secrets where key_id <> $1 group by key_id',
-      [this.masterKeys.current.id],
-    );
+    const where = { keyId: { $ne: this.masterKeys.current.id } };
+    const counts = await this.database.read((em) => em.countBy(StoredSecret, 'keyId', { where }));
     const sum = (known: boolean): number =>
-      rows
-        .filter(({ key_id: keyId }) => (this.masterKeys.find(keyId) !== undefined) === known)
-        .reduce((total, { secrets }) => total + secrets, 0);
+      Object.entries(counts)
+        .filter(([keyId]) => (this.masterKeys.find(keyId) !== undefined) === known)
+        .reduce((total, [, secrets]) => total + secrets, 0);
     return { readable: sum(true), unknown: sum(false) };
   }
 
@@ -177,20 +158,12 @@ export class RotateSecrets {
   }
 }
 
-function refOf(row: StoredSecret): SecretRef {
-  return { organizationId: row.organization_id, recordId: row.record_id, field: row.field };
-}
-
-function change(row: StoredSecret, sealed: SealedSecret): object {
-  const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+function placedAfter({ organizationId, recordId, field }: SecretRow) {
   return {
-    organization_id: row.organization_id,
-    record_id: row.record_id,
-    field: row.field,
-    was: base64(row.wrapped_key),
-    ciphertext: base64(sealed.ciphertext),
-    nonce: base64(sealed.nonce),
-    wrapped_key: base64(sealed.wrapped_key),
-    key_id: sealed.key_id,
+    $or: [
+      { organizationId: { $gt: organizationId } },
+      { organizationId, recordId: { $gt: recordId } },
+      { organizationId, recordId, field: { $gt: field } },
+    ],
   };
 }

@@ -17,10 +17,10 @@ export class SecretUnreadable extends Error {}
 
 /** What is stored of a secret: the columns of its row besides its place. */
 export interface SealedSecret {
-  readonly ciphertext: Uint8Array;
-  readonly nonce: Uint8Array;
-  readonly wrapped_key: Uint8Array;
-  readonly key_id: string;
+  readonly ciphertext: Buffer;
+  readonly nonce: Buffer;
+  readonly wrappedKey: Buffer;
+  readonly keyId: string;
 }
 
 const DATA_KEY_BYTES = 32;
@@ -35,14 +35,14 @@ export function sealSecret(masterKey: MasterKey, ref: SecretRef, plaintext: Buff
   return {
     ciphertext: encrypt(dataKey, nonce, plaintext, boundTo('value', ref, masterKey.id)),
     nonce,
-    wrapped_key: masterKey.wrap(dataKey, boundTo('data key', ref, masterKey.id)),
-    key_id: masterKey.id,
+    wrappedKey: masterKey.wrap(dataKey, boundTo('data key', ref, masterKey.id)),
+    keyId: masterKey.id,
   };
 }
 
 /** @throws SecretUnreadable when no key here opens it, or it was not written for this place */
 export function openSecret(masterKeys: MasterKeys, ref: SecretRef, sealed: SealedSecret): Buffer {
-  const keyId = sealed.key_id;
+  const { keyId } = sealed;
   const masterKey = masterKeys.find(keyId);
   if (!masterKey) {
     throw new SecretUnreadable(
@@ -50,9 +50,9 @@ export function openSecret(masterKeys: MasterKeys, ref: SecretRef, sealed: Seale
     );
   }
   try {
-    const dataKey = masterKey.unwrap(Buffer.from(sealed.wrapped_key), boundTo('data key', ref, keyId));
+    const dataKey = masterKey.unwrap(sealed.wrappedKey, boundTo('data key', ref, keyId));
     const context = boundTo('value', ref, keyId);
-    return decrypt(dataKey, Buffer.from(sealed.nonce), Buffer.from(sealed.ciphertext), context);
+    return decrypt(dataKey, sealed.nonce, sealed.ciphertext, context);
   } catch (error) {
     throw new SecretUnreadable(`The secret at ${placeOf(ref)} was changed or belongs elsewhere`, { cause: error });
   }

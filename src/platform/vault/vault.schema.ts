@@ -1,8 +1,25 @@
+import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../database/index.js';
 
-/** One row a secret. Written and read by SQL alone, so no unit of work ever holds a row of it. */
+/** A secret as it is stored: where it belongs and what `sealSecret` made of it. */
+export const StoredSecret = defineEntity({
+  name: 'StoredSecret',
+  tableName: 'secrets',
+  properties: {
+    organizationId: p.uuid().primary(),
+    recordId: p.uuid().primary(),
+    field: p.text().primary(),
+    ciphertext: p.blob().$type<Buffer>(),
+    nonce: p.blob().$type<Buffer>(),
+    wrappedKey: p.blob().$type<Buffer>(),
+    keyId: p.text(),
+    /** When the secret itself was set, whatever it was encrypted under since. */
+    updatedAt: p.datetime(6),
+  },
+});
+
 export const vaultSchema: ContextSchema = {
-  entities: [],
+  entities: [StoredSecret],
   migrations: [
     migration('2026112100_platform_vault', [
       `create table secrets (

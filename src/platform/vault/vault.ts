@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Database, type SqlExecutor, type Transaction } from '../database/index.js';
 import { MasterKeys } from './master-keys.js';
-import { openSecret, placeOf, type SealedSecret, sealSecret, type SecretRef, SecretUnreadable } from './sealed-secret.js';
-
-interface SecretRow extends SealedSecret {
-  readonly position: number;
-}
+import { openSecret, placeOf, sealSecret, type SecretRef, SecretUnreadable } from './sealed-secret.js';
+import { selectSecrets } from './secrets.sql.js';
+import { StoredSecret } from './vault.schema.js';
 
 /** Secrets at rest: each under a data key of its own, which the master key wraps (`sealSecret`). */
 @Injectable()
@@ -18,26 +16,11 @@ export class Vault {
   ) {}
 
   /** Stores the secret in the caller's transaction, replacing the one already there. */
-  async put(transaction: Transaction, ref: SecretRef, plaintext: string): Promise<void> {
+  async put({ em }: Transaction, ref: SecretRef, plaintext: string): Promise<void> {
     // Chosen and sent in one step: a rotation that begins later finds the row under the key that it looks for.
     const sealed = sealSecret(this.masterKeys.current, ref, Buffer.from(plaintext, 'utf8'));
-    await transaction.query(
-      `insert into secrets (organization_id, record_id, field, ciphertext, nonce, wrapped_key, key_id, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)
-       on conflict (organization_id, record_id, field) do update set ciphertext = excluded.ciphertext,
-         nonce = excluded.nonce, wrapped_key = excluded.wrapped_key, key_id = excluded.key_id,
-         updated_at = excluded.updated_at`,
-      [
-        ref.organizationId,
-        ref.recordId,
-        ref.field,
-        sealed.ciphertext,
-        sealed.nonce,
-        sealed.wrapped_key,
-        sealed.key_id,
-        this.clock.now().toISOString(),
-      ],
-    );
+    const row = { ...placed(ref), ...sealed, updatedAt: this.clock.now() };
+    await em.upsert(StoredSecret, row, { disableIdentityMap: true });
   }
 
   /** @throws SecretUnreadable when there is none, or what is there was not written for this place */
@@ -58,39 +41,24 @@ export class Vault {
     source: SqlExecutor = this.database,
   ): Promise<(string | undefined)[]> {
     if (refs.length === 0) return [];
-    const rows = await source.query<SecretRow>(
-      `select asked.position, s.ciphertext, s.nonce, s.wrapped_key, s.key_id
-       from jsonb_to_recordset($1::jsonb)
-         as asked (position int, organization_id uuid, record_id uuid, field text)
-       join secrets s using (organization_id, record_id, field)`,
-      [JSON.stringify(refs.map((ref, position) => ({ position, ...columns(ref) })))],
-    );
-    const byPosition = new Map(rows.map((row) => [row.position, row]));
+    const found = await selectSecrets(source, refs);
     return refs.map((ref, position) => {
-      const row = byPosition.get(position);
-      return row && openSecret(this.masterKeys, ref, row).toString('utf8');
+      const sealed = found.get(position);
+      return sealed && openSecret(this.masterKeys, ref, sealed).toString('utf8');
     });
   }
 
-  async remove(transaction: Transaction, refs: readonly SecretRef[]): Promise<void> {
-    if (refs.length === 0) return;
-    await transaction.query(
-      `delete from secrets s using jsonb_to_recordset($1::jsonb)
-         as gone (organization_id uuid, record_id uuid, field text)
-       where (s.organization_id, s.record_id, s.field) = (gone.organization_id, gone.record_id, gone.field)`,
-      [JSON.stringify(refs.map(columns))],
-    );
+  async remove({ em }: Transaction, refs: readonly SecretRef[]): Promise<void> {
+    if (refs.length > 0) await em.nativeDelete(StoredSecret, { $or: refs.map(placed) });
   }
 
   /** Removes every secret of one record, whatever its fields are called. */
-  async removeRecord(transaction: Transaction, organizationId: string, recordId: string): Promise<void> {
-    await transaction.query('delete from secrets where organization_id = $1 and record_id = $2', [
-      organizationId,
-      recordId,
-    ]);
+  async removeRecord({ em }: Transaction, organizationId: string, recordId: string): Promise<void> {
+    await em.nativeDelete(StoredSecret, { organizationId, recordId });
   }
 }
 
-function columns(ref: SecretRef): { organization_id: string; record_id: string; field: string } {
-  return { organization_id: ref.organizationId, record_id: ref.recordId, field: ref.field };
+/** The reference alone: a caller's object may carry more. */
+function placed({ organizationId, recordId, field }: SecretRef): SecretRef {
+  return { organizationId, recordId, field };
 }

@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Global, HttpCode, Module, type OnModuleInit, Post, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ThrottlerStorage } from '@nestjs/throttler';
 import {
   Access,
-  accessCommands,
   AccessModule,
-  accessSchema,
+  accessContext,
   AuthenticateRequest,
   bodyResource,
   Caller,
@@ -22,9 +22,10 @@ import { DomainError } from '../../../src/platform/errors/index.js';
 import { EventBus, EventsModule } from '../../../src/platform/events/index.js';
 import { createHttpApp, HttpModule, PublicRoute, StringField } from '../../../src/platform/http/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
-import { LimitsModule, RateLimiter } from '../../../src/platform/limits/index.js';
+import { LimitsModule } from '../../../src/platform/limits/index.js';
 import { runCommand } from '../../../src/platform/operator/index.js';
 import { createLogger, TelemetryModule } from '../../../src/platform/telemetry/index.js';
+import { operatorKernel } from '../../support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 /** Agents and threads that the test declares, in place of the contexts that own them. */
@@ -144,7 +145,7 @@ export class ProbeApp {
 
   /** @param options.authenticate false leaves the hook out that authenticates */
   static async start({ controllers = [], authenticate = true }: ProbeOptions = {}): Promise<ProbeApp> {
-    const open = await openTestDatabase([accessSchema]);
+    const open = await openTestDatabase([accessContext.schema]);
     const agents = new DeclaredResources('agent');
     const threads = new DeclaredResources('thread');
     const logger = createLogger(settings);
@@ -170,7 +171,7 @@ export class ProbeApp {
 
   /** One operator command. */
   async cli(line: string): Promise<Record<string, string>> {
-    const commands = accessCommands({ open: this.open, clock, events: this.app.get(EventBus) });
+    const commands = accessContext.commands(operatorKernel(this.open, clock, this.app.get(EventBus)));
     return (await runCommand(commands, line.split(' '))) as Record<string, string>;
   }
 
@@ -188,8 +189,8 @@ export class ProbeApp {
   /** Uses up the chat budget of an agent, or with null that of the requests that name none. */
   async exhaust(organizationId: string, agentId: string | null): Promise<void> {
     const bucket = `chat:${organizationId}:${agentId ?? 'none'}`;
-    const limiter = this.app.get(RateLimiter);
-    for (let hits = 0; hits < 600; hits += 1) await limiter.hit({ bucket, limit: 600, windowSeconds: 60 });
+    const storage = this.app.get<ThrottlerStorage>(ThrottlerStorage);
+    for (let hits = 0; hits < 600; hits += 1) await storage.increment(bucket, 60_000, 600, 0, 'chat');
   }
 
   async send(method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS', url: string, { key, body, headers }: Sent = {}) {

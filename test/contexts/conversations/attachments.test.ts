@@ -3,6 +3,7 @@ import { RemoveUnusedFiles } from '../../../src/files/jobs/remove-unused-files.j
 import { Canary } from '../../support/canary.js';
 import { filePart, PDF, PNG, upload, type UploadedAnswer } from '../../support/files.js';
 import { startService, type TestService } from '../../support/harness.js';
+import { activeJob } from '../../support/job-site.js';
 import { anthropicWire, openaiWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
 import { type ModelScript, refuses, says } from '../../support/scripted-models.js';
 import type { SentPart } from '../../support/sent-parts.js';
@@ -64,7 +65,7 @@ const tooLong: ModelScript = (exchange, wire) => {
 };
 
 const clean = (): Promise<void> =>
-  service.app.get(RemoveUnusedFiles, { strict: false }).run({}, { signal: new AbortController().signal, attempt: 1 });
+  service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
 
 describe.each(PROVIDER_WIRES)('what a user attaches, on $provider', (wire) => {
   const start = (): Promise<Talk> => Talk.start(service, { provider: { type: wire.provider, model: wire.model } });

@@ -5,6 +5,7 @@ import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { RemoveDeletedThreadsJob } from '../../../src/conversations/jobs/remove-deleted-threads.job.js';
 import { DeletedThreads } from '../../../src/conversations/persistence/deleted-threads.repository.js';
 import { message, startService, type TestService, until } from '../../support/harness.js';
+import { activeJob } from '../../support/job-site.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { endOf, Talk } from '../../support/talk.js';
@@ -23,12 +24,10 @@ let letJobsRun: () => void;
 let jobsMayRun: Promise<void>;
 
 beforeAll(async () => {
+  hold(RemoveAgentData.prototype);
+  hold(RemoveDeletedThreadsJob.prototype);
   service = await startService({ clock });
   replica = await service.replica();
-  for (const { app } of [service, replica]) {
-    hold(app.get(RemoveAgentData, { strict: false }));
-    hold(app.get(RemoveDeletedThreadsJob, { strict: false }));
-  }
 });
 afterAll(async () => {
   letJobsRun();
@@ -42,11 +41,11 @@ beforeEach(() => {
 afterEach(() => letJobsRun());
 
 /** Has the job wait for `letJobsRun`: until then what it is to remove is still stored. */
-function hold(handler: { run(payload: never, context: never): Promise<void> }): void {
-  const run = handler.run.bind(handler);
-  jest.spyOn(handler, 'run').mockImplementation(async (payload, context) => {
+function hold(processor: { process(job: never): Promise<void> }): void {
+  const process = Reflect.get(processor, 'process');
+  jest.spyOn(processor, 'process').mockImplementation(async function (this: typeof processor, job) {
     await jobsMayRun;
-    await run(payload, context);
+    await process.call(this, job);
   });
 }
 
@@ -224,9 +223,9 @@ describe('a deleted agent', () => {
     });
     const agent = { organizationId: talk.organization.id, agentId: talk.agentId };
     letJobsRun();
-    await expect(job.run({ agent }, { signal: breaking.signal, attempt: 1 })).rejects.toThrow('The process stops');
+    await expect(job.process(activeJob({ agent }, breaking.signal))).rejects.toThrow('The process stops');
     removing.mockRestore();
-    await Promise.all([1, 2].map((attempt) => job.run({ agent }, { signal: new AbortController().signal, attempt })));
+    await Promise.all([1, 2].map(() => job.process(activeJob({ agent }))));
     expect(await rowsOf(talk)).toEqual(NOTHING);
   });
 
@@ -235,11 +234,10 @@ describe('a deleted agent', () => {
     for (const talk of [gone, kept]) await addThreads(talk, 3);
     await service.database.query('delete from agents where id = $1', [gone.agentId]);
     const job = service.app.get(RemoveAgentData, { strict: false });
-    const context = { signal: new AbortController().signal, attempt: 1 };
     letJobsRun();
-    await job.run({ agent: null }, context);
+    await job.process(activeJob({ agent: null }));
     expect(await rowsOf(gone)).toEqual(NOTHING);
-    await job.run({ agent: { organizationId: kept.organization.id, agentId: kept.agentId } }, context);
+    await job.process(activeJob({ agent: { organizationId: kept.organization.id, agentId: kept.agentId } }));
     expect(await rowsOf(kept)).toMatchObject({ threads: 4, messages: 3, runs: 3, traces: 3 });
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { LISTED_BYTES } from '../../../src/conversations/application/list-messages.js';
-import { HISTORY_CHARACTERS, HISTORY_PAGE_BYTES, MAX_TOOL_OUTPUT } from '../../../src/conversations/engine/limits.js';
+import { HISTORY_PAGE_BYTES, MAX_TOOL_OUTPUT } from '../../../src/conversations/engine/limits.js';
+import { defaultModel } from '../../../src/models/index.js';
 import { Database } from '../../../src/platform/database/index.js';
 import { startService, type TestService } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
@@ -117,7 +118,7 @@ describe('a turn on a thread of large messages', () => {
     expect((await talk.run('Newest')).status).toBe(200);
 
     const { contents } = service.models.requests.at(-1)?.body as { contents: readonly unknown[] };
-    const fitting = Math.floor(HISTORY_CHARACTERS.gemini / size / 2) * 2;
+    const fitting = Math.floor(defaultModel('gemini').historyCharacters / size / 2) * 2;
     expect(contents).toHaveLength(fitting + 1);
     expect(JSON.stringify(contents[0])).toContain(`${60 - fitting + 1} x`);
     expect(largest()).toBeLessThan(HISTORY_PAGE_BYTES + BESIDE);

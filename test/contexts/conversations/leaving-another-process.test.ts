@@ -65,7 +65,7 @@ async function reads(): Promise<number> {
       await service.database.query('select 1');
     }
   });
-  return statements.filter((sql) => /\bfrom runs where organization_id\b/.test(sql)).length;
+  return statements.filter((sql) => /\bfrom "runs" where "organization_id"/.test(sql)).length;
 }
 
 describe('who leaves while another process carries the run', () => {

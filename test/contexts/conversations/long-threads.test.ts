@@ -73,7 +73,7 @@ describe('a very long thread', () => {
     const { key, id: organizationId } = await service.organization();
     const agentId = await service.agent(key);
     const threadId = await service.thread(key, agentId);
-    const size = Math.ceil(HISTORY_CHARACTERS.claude / 500);
+    const size = Math.ceil(HISTORY_CHARACTERS / 500);
     await service.database.query(
       `insert into messages (id, organization_id, thread_id, role, content, status, created_at)
        select gen_random_uuid(), $1, $2, case when n % 2 = 1 then 'user' else 'assistant' end,

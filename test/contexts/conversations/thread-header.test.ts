@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { ThrottlerStorage } from '@nestjs/throttler';
 import { newId } from '../../../src/platform/ids/index.js';
 import { ShutdownState } from '../../../src/platform/lifecycle/index.js';
-import { RateLimiter } from '../../../src/platform/limits/index.js';
 import { type Answer, message, useService, type TestService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { breaksOffAfter, HeldReply, refuses, says } from '../../support/scripted-models.js';
@@ -103,7 +103,7 @@ function expectNamed(answer: Answer, status: number, threadId: string | null): v
 async function useUpTheBudget(talk: Talk): Promise<void> {
   const bucket = `chat:${talk.organization.id}:${talk.agentId}`;
   for (let hits = 0; hits < 600; hits += 1) {
-    await service.app.get(RateLimiter).hit({ bucket, limit: 600, windowSeconds: 60 });
+    await service.app.get<ThrottlerStorage>(ThrottlerStorage).increment(bucket, 60_000, 600, 0, 'chat');
   }
 }
 

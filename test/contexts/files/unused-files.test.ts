@@ -7,6 +7,7 @@ import { Settings } from '../../../src/platform/config/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { filePart, upload, type UploadedAnswer } from '../../support/files.js';
 import { type TestOrganization, useService } from '../../support/harness.js';
+import { activeJob } from '../../support/job-site.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 
 const DAY_MS = 86_400_000;
@@ -30,7 +31,7 @@ async function uploaded(): Promise<UploadedAnswer> {
 }
 
 const clean = (): Promise<void> =>
-  service.app.get(RemoveUnusedFiles, { strict: false }).run({}, { signal: new AbortController().signal, attempt: 1 });
+  service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
 
 async function left(): Promise<string[]> {
   const rows = await service.database.query<{ id: string }>('select id from files where organization_id = $1 order by id', [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ThrottlerStorage } from '@nestjs/throttler';
 import { type AccessDeclaration, resourcesOf } from '../../../src/access/http/access.decorator.js';
 import { newId } from '../../../src/platform/ids/index.js';
-import { RateLimiter } from '../../../src/platform/limits/index.js';
 import type { TestService } from '../../support/harness.js';
 import { DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 import { type LimitedKeys, limitedKeys, type Refused, refusedCredentials } from './credentials.js';
@@ -252,9 +252,8 @@ describe.each(routesWith('filtered'))('%s', (name) => {
 describe('a budget that is used up', () => {
   const spend = async (bucket: string, limit: number): Promise<void> => {
     for (let hits = 0; hits < limit; hits += 1) {
-      await service.app
-        .get(RateLimiter)
-        .hit({ bucket, limit, windowSeconds: 60, perProcess: bucket.startsWith('traces') });
+      const throttler = bucket.startsWith('traces') ? 'traces' : 'chat';
+      await service.app.get<ThrottlerStorage>(ThrottlerStorage).increment(bucket, 60_000, limit, 0, throttler);
     }
   };
 

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import type { RunnableAgent } from '../../agents/index.js';
+import { ModelGateway } from '../../models/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { ShutdownState } from '../../platform/lifecycle/index.js';
+import type { ResumeInput } from '../domain/approval.js';
+import { agentCannotRun, serviceStopping } from '../domain/conversations.errors.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { AttachedFiles } from '../engine/attached-files.js';
+import { RunOwner } from '../engine/run-owner.js';
+import type { NewRun, StartResult } from '../persistence/run.repository.js';
+import type { RunContext, UserContext } from '../ports/index.js';
+import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
+
+/** What every request for a run says, whatever the run answers. */
+export interface RunRequest {
+  readonly organizationId: string;
+  readonly agent: RunnableAgent;
+  /** Put after everything else of the system prompt. */
+  readonly callerPrompt?: string;
+  readonly userContext: UserContext | null;
+  /** Nobody can be asked to approve a tool call. */
+  readonly nonInteractive?: boolean;
+  /** Whether the model's thinking is asked for and put on the stream. */
+  readonly showReasoning: boolean;
+  /** Makes a repeat of the request join the run of the first one. */
+  readonly idempotency?: IdempotentRequest;
+  /**
+   * Aborted when the caller leaves: what is done before the message is stored ends then, and so does waiting for the
+   * run of another process. Most runs do neither, and a signal that nobody listens to is memory that a stream holds
+   * to its end.
+   */
+  readonly disconnected?: () => AbortSignal;
+}
+
+/** What one run answers: a message with its files, or what the run before has asked. */
+export interface RunInput {
+  readonly threadId: string;
+  readonly userMessage: RunContext['userMessage'];
+  /** Of the message; the run releases them at its end, and the launcher where no run begins. */
+  readonly attached: AttachedFiles;
+  readonly resumption?: ResumeInput;
+}
+
+export type Refusal = Extract<StartResult, { started: false }>['because'] | 'stopping';
+
+export type LaunchResult =
+  | { readonly started: true; readonly run: ActiveRun }
+  | { readonly started: false; readonly because: Refusal };
+
+/** Stores a run with what it answers, then lets it begin. */
+@Injectable()
+export class RunLauncher {
+  constructor(
+    private readonly models: ModelGateway,
+    private readonly owner: RunOwner,
+    private readonly supervisor: RunSupervisor,
+    private readonly shutdown: ShutdownState,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * What is known without reading anything.
+   * @throws DomainError `unavailable` while the process stops, `unprocessable` for an agent without a key for its provider
+   */
+  checkCanRun({ provider: { type, useOwnApiKey } }: RunnableAgent): void {
+    if (this.shutdown.draining) throw serviceStopping();
+    if (this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) return;
+    throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
+  }
+
+  /** @param store stores the run and what it answers, or says why not */
+  async launch(
+    request: RunRequest,
+    { threadId, userMessage, attached, resumption }: RunInput,
+    store: (run: NewRun) => Promise<StartResult>,
+  ): Promise<LaunchResult> {
+    const { organizationId, agent, userContext, callerPrompt, showReasoning, nonInteractive = false } = request;
+    // Reading attachments takes its time, in which the process may have been told to stop.
+    if (this.shutdown.draining) return refused('stopping', attached);
+    const { type: provider, model, useOwnApiKey } = agent.provider;
+    const stopwatch = this.clock.stopwatch();
+    const runId = newId();
+    const messageId = newId();
+    const started = await store({
+      ...{ id: runId, messageId, threadId, userMessage, resumption, userContext },
+      ownerId: this.owner.id,
+      createdAt: stopwatch.startedAt,
+      model: { provider, model, useOwnApiKey },
+      idempotency: request.idempotency,
+    }).catch((error: unknown) => {
+      attached.release();
+      throw error;
+    });
+    if (!started.started) return refused(started.because, attached);
+    const { channel, isFirstRun, revision } = started;
+    const run = this.supervisor.launch(
+      {
+        ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
+        decisions: resumption?.decisions ?? null,
+        ...{ userContext, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
+      },
+      revision,
+    );
+    return { started: true, run };
+  }
+}
+
+function refused(because: Refusal, attached: AttachedFiles): LaunchResult {
+  attached.release();
+  return { started: false, because };
+}

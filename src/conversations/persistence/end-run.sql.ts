@@ -1,0 +1,153 @@
+/**
+ * Hot path: every run ends with one of these statements, and keeps what it has before each round of tools with another.
+ * They are written by hand because run, message, thread and what the run's observers keep are stored together or not at
+ * all, in one round trip, with a plan made once.
+ */
+import {
+  insertRows,
+  type ParametersOf,
+  statement,
+  type Statement,
+  storableText,
+  type TableRows,
+} from '../../platform/database/index.js';
+import type { Message } from '../domain/message.js';
+import type { FailureFacts, Run } from '../domain/run.js';
+
+const RUN_PARAMETERS = { organizationId: 'uuid', runId: 'uuid', ownerId: 'uuid' } as const;
+
+/** All null where there is no message. */
+const MESSAGE_PARAMETERS = {
+  messageId: 'uuid',
+  threadId: 'uuid',
+  content: 'text',
+  messageStatus: 'text',
+  blocked: 'boolean',
+  toolCalls: 'jsonb',
+  transcript: 'jsonb',
+  messageCreatedAt: 'timestamptz',
+} as const;
+
+const END_PARAMETERS = {
+  status: 'text',
+  error: 'jsonb',
+  completedAt: 'timestamptz',
+  inputTokens: 'bigint',
+  outputTokens: 'bigint',
+  credits: 'double precision',
+  title: 'text',
+  stopReason: 'text',
+  approvals: 'jsonb',
+} as const;
+
+const CHECKPOINT_PARAMETERS = { ...RUN_PARAMETERS, ...MESSAGE_PARAMETERS } as const;
+const FINISH_PARAMETERS = { ...CHECKPOINT_PARAMETERS, ...END_PARAMETERS } as const;
+
+type CheckpointParameters = { readonly [Name in keyof typeof CHECKPOINT_PARAMETERS]: string };
+type FinishParameters = { readonly [Name in keyof typeof FINISH_PARAMETERS]: string };
+
+/** Inserts or completes the assistant message of the run in `source`. */
+const upsertMessage = (p: CheckpointParameters, source: string): string => `
+  message as (
+    insert into messages
+      (id, organization_id, thread_id, run_id, role, content, status, blocked, tool_calls, transcript, created_at)
+    select ${p.messageId}, ${p.organizationId}, ${p.threadId}, ${p.runId}, 'assistant', ${p.content},
+           ${p.messageStatus}, ${p.blocked}, ${p.toolCalls}, ${p.transcript}, ${p.messageCreatedAt}
+    from ${source} where ${p.messageId} is not null
+    on conflict (id) do update set
+      content = excluded.content, status = excluded.status, blocked = excluded.blocked,
+      tool_calls = excluded.tool_calls, transcript = excluded.transcript
+  )`;
+
+/** Keeps the message as it stands, while the run is its owner's. */
+export const CHECKPOINT = statement(
+  CHECKPOINT_PARAMETERS,
+  (p) => `
+  with owned as (
+    select id from runs
+    where organization_id = ${p.organizationId} and id = ${p.runId} and owner_id = ${p.ownerId} and status = 'running'
+    for update
+  ), ${upsertMessage(p, 'owned')}
+  select id from owned`,
+);
+
+/** Has one row where the run was its owner's to end; everything else of the statement follows from it. */
+const ENDED_RUN = (p: FinishParameters): string => `
+  thread as (
+    select id from threads where organization_id = ${p.organizationId} and id = ${p.threadId} for no key update
+  ), ended_run as (
+    update runs set status = ${p.status}, error = ${p.error}, completed_at = ${p.completedAt},
+                    input_tokens = ${p.inputTokens}, output_tokens = ${p.outputTokens}, credits = ${p.credits},
+                    stop_reason = ${p.stopReason}, approvals = ${p.approvals}
+    from thread
+    where runs.thread_id = thread.id and runs.organization_id = ${p.organizationId} and runs.id = ${p.runId}
+      and owner_id = ${p.ownerId} and status = 'running'
+    returning runs.id, runs.thread_id
+  )`;
+
+const TOUCHED = (p: FinishParameters): string => `
+  touched as (
+    update threads set updated_at = ${p.completedAt}, last_message_at = ${p.completedAt},
+                       title = coalesce(threads.title, ${p.title}),
+                       awaiting_run_id = case when ${p.status} = 'requires_action' then ended_run.id end,
+                       revision = threads.revision + 1
+    from ended_run where threads.id = ended_run.thread_id
+    returning threads.revision::float8
+  )`;
+
+type Rows = Record<`rows_${number}`, 'json'>;
+type FinishStatement = Statement<typeof FINISH_PARAMETERS & Rows>;
+
+const statements = new Map<string, FinishStatement>();
+
+/**
+ * Answers the thread's revision from then on; no row where the run was not its owner's to end.
+ * @param kept what the observers keep: the tables are part of the text, their rows one parameter each (`keptRows`)
+ */
+export function finishRun(kept: readonly TableRows[]): FinishStatement {
+  const tables = kept.map(({ table }) => table).join();
+  const known = statements.get(tables);
+  if (known) return known;
+  const rows: Rows = Object.fromEntries(kept.map((_rows, index) => [rowsName(index), 'json'] as const));
+  const types: typeof FINISH_PARAMETERS & Rows = { ...FINISH_PARAMETERS, ...rows };
+  const made = statement(types, (p) => {
+    const inserts = kept.map((table, index) => `kept_${index} as (${insertRows(table, p[rowsName(index)] ?? '', 'ended_run')})`);
+    return `
+  with ${[ENDED_RUN(p), upsertMessage(p, 'ended_run'), TOUCHED(p), ...inserts].join(',')}
+  select touched.revision from ended_run, touched`;
+  });
+  statements.set(tables, made);
+  return made;
+}
+
+const rowsName = (index: number): `rows_${number}` => `rows_${index}`;
+
+export function keptRows(kept: readonly TableRows[]): ParametersOf<Rows> {
+  return Object.fromEntries(kept.map(({ rows }, index) => [rowsName(index), rows] as const));
+}
+
+export function messageParameters(message: Message | null): Omit<ParametersOf<typeof MESSAGE_PARAMETERS>, 'threadId'> {
+  return {
+    messageId: message?.id ?? null,
+    content: message && storableText(message.content),
+    messageStatus: message?.status ?? null,
+    blocked: message?.blocked ?? null,
+    toolCalls: message?.toolCalls ?? null,
+    transcript: message?.transcript ?? null,
+    messageCreatedAt: message?.createdAt ?? null,
+  };
+}
+
+export function endParameters(run: Run, facts: FailureFacts | undefined, title: string | null): ParametersOf<typeof END_PARAMETERS> {
+  return {
+    status: run.status,
+    error: run.error === null ? null : { ...run.error, ...facts },
+    completedAt: run.completedAt ?? run.createdAt,
+    inputTokens: run.usage.inputTokens,
+    outputTokens: run.usage.outputTokens,
+    credits: run.usage.credits,
+    title,
+    stopReason: run.stopReason ?? null,
+    approvals: run.approvals,
+  };
+}

@@ -1,0 +1,31 @@
+import type { ProviderType } from '../../models/index.js';
+import type { ResumeInput } from '../domain/approval.js';
+import type { MessageAttachment } from '../domain/attachment.js';
+import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { UserContext } from '../ports/index.js';
+
+/** What the run is answered by, kept with it: the agent may change or run on another model later. */
+export interface RunModel {
+  readonly provider: ProviderType;
+  readonly model: string;
+  readonly useOwnApiKey: boolean;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly threadId: string;
+  readonly ownerId: string;
+  /** Id of the assistant message the run will write. */
+  readonly messageId: string;
+  /** Null for a run that goes on with `resumption` instead. */
+  readonly userMessage: {
+    readonly id: string;
+    readonly text: string;
+    readonly attachments?: readonly MessageAttachment[];
+  } | null;
+  readonly resumption?: ResumeInput | undefined;
+  readonly userContext: UserContext | null;
+  readonly createdAt: Date;
+  readonly model: RunModel;
+  readonly idempotency?: IdempotentRequest;
+}

@@ -1,0 +1,167 @@
+/**
+ * Hot path: every message is stored by the statement below. It is written by hand because it checks the thread, claims
+ * the request's key, stores run and message and answers what waited in one round trip, with a plan made once.
+ */
+import { type ParametersOf, statement } from '../../platform/database/index.js';
+import { type ApprovalDecision, DECLINED_BY_MESSAGE, declinedOutput } from '../domain/approval.js';
+import { IDEMPOTENCY_HOURS } from '../domain/idempotency.js';
+import type { ToolCallRecord } from '../domain/message.js';
+import type { Channel } from '../domain/thread.js';
+import type { NewRun } from './new-run.js';
+import { IS_THERE } from './thread.sql.js';
+
+const PARAMETERS = {
+  runId: 'uuid',
+  organizationId: 'uuid',
+  threadId: 'uuid',
+  ownerId: 'uuid',
+  messageId: 'uuid',
+  userContext: 'jsonb',
+  now: 'timestamptz',
+  provider: 'text',
+  model: 'text',
+  useOwnApiKey: 'boolean',
+  operation: 'text',
+  key: 'text',
+  fingerprint: 'text',
+  /** Null for a run that goes on with answers. */
+  userMessageId: 'uuid',
+  text: 'text',
+  attachments: 'jsonb',
+  /** Null for a run that a message begins. */
+  answersRunId: 'uuid',
+  decisions: 'jsonb',
+  /** What becomes of the calls that wait, the first of the first and so on. */
+  answered: 'jsonb',
+  /** What becomes of those beyond. */
+  declined: 'jsonb',
+} as const;
+
+type Parameters = { readonly [Name in keyof typeof PARAMETERS]: string };
+
+/** As it is answered; none where the thread is not there. */
+export interface StartedRow {
+  readonly channel: Channel;
+  readonly is_first: boolean;
+  readonly answers: boolean;
+  readonly revision: number;
+  readonly started: boolean;
+  readonly open: boolean;
+  /** The thread is as the rest of the statement sees it. */
+  readonly current: boolean;
+}
+
+/**
+ * The thread's lock waits for a start, an end or a deletion under way, and then shows the row as that has left it. The
+ * rest of the statement still sees all as it was when the statement began: a start or an end that came in between
+ * shows in the revision (`seen`), and then nothing is stored. Whatever locks a run locks its thread before it.
+ */
+const THREAD = (p: Parameters): string => `
+  thread as (
+    select id, agent_id, channel, last_message_at is null as is_first, awaiting_run_id, revision
+    from threads where organization_id = ${p.organizationId} and id = ${p.threadId} and ${IS_THERE} for no key update
+  ), current_thread as (
+    select thread.* from thread join threads seen on seen.id = ${p.threadId} and seen.revision = thread.revision
+  ), open_thread as (
+    select id, agent_id, awaiting_run_id from current_thread
+    where ${p.answersRunId} is null or awaiting_run_id = ${p.answersRunId}
+  )`;
+
+/** Has a row when the request is the first with its key; a repeat at the same moment waits for the first one's end. */
+const CLAIM = (p: Parameters): string => `
+  claim as (
+    insert into idempotency_keys (organization_id, operation, key, fingerprint, resource_id, created_at)
+    select ${p.organizationId}, ${p.operation}, ${p.key}, ${p.fingerprint}, ${p.runId}, ${p.now}
+    from open_thread where ${p.key} is not null
+    on conflict (organization_id, operation, key) do update
+      set fingerprint = excluded.fingerprint, resource_id = excluded.resource_id, created_at = excluded.created_at
+      where idempotency_keys.created_at < excluded.created_at - interval '${IDEMPOTENCY_HOURS} hours'
+    returning resource_id
+  )`;
+
+const RUN = (p: Parameters): string => `
+  run as (
+    insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, user_context, created_at,
+                      provider, model, use_own_api_key, decisions, answers_run_id)
+    select ${p.runId}, ${p.organizationId}, open_thread.id, open_thread.agent_id, ${p.ownerId}, ${p.messageId},
+           'running', ${p.userContext}, ${p.now}, ${p.provider}, ${p.model}, ${p.useOwnApiKey}, ${p.decisions},
+           open_thread.awaiting_run_id
+    from open_thread where ${p.key} is null or exists (select 1 from claim)
+    returning id, thread_id, answers_run_id
+  )`;
+
+/** The calls that wait in the message of the run that this one answers. Where no run waits, there is nothing to do. */
+const ANSWER_CALLS = (p: Parameters): string => `
+  answered as (
+    update messages set tool_calls = (
+      select jsonb_agg(case when waits then call || coalesce(${p.answered} -> (nth - 1), ${p.declined}) else call end
+                       order by position)
+      from (
+        select call, position, call ->> 'status' = 'awaiting_approval' as waits,
+               (count(*) filter (where call ->> 'status' = 'awaiting_approval') over (order by position))::int as nth
+        from jsonb_array_elements(messages.tool_calls) with ordinality as calls(call, position)
+      ) numbered
+    )
+    from run join runs asked on asked.id = run.answers_run_id
+    where messages.id = asked.message_id
+  )`;
+
+const MESSAGE = (p: Parameters): string => `
+  message as (
+    insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at, attachments)
+    select ${p.userMessageId}, ${p.organizationId}, run.thread_id, run.id, 'user', ${p.text}, 'completed', ${p.now},
+           ${p.attachments}
+    from run where ${p.userMessageId} is not null
+  )`;
+
+const TOUCHED = (p: Parameters): string => `
+  touched as (
+    update threads set updated_at = ${p.now}, last_message_at = ${p.now}, awaiting_run_id = null,
+                       revision = revision + 1
+    from run where threads.id = run.thread_id
+    returning revision::float8
+  )`;
+
+export const START_RUN = statement(
+  PARAMETERS,
+  (p) => `
+  with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), MESSAGE(p), TOUCHED(p)].join(',')}
+  select thread.channel, thread.is_first, thread.awaiting_run_id is not null as answers,
+         (select revision from touched) as revision, exists (select 1 from run) as started,
+         exists (select 1 from open_thread) as open, exists (select 1 from current_thread) as current from thread`,
+);
+
+export function startParameters(organizationId: string, run: NewRun): ParametersOf<typeof PARAMETERS> {
+  const { userMessage, resumption, idempotency, model } = run;
+  return {
+    runId: run.id,
+    organizationId,
+    threadId: run.threadId,
+    ownerId: run.ownerId,
+    messageId: run.messageId,
+    userContext: run.userContext,
+    now: run.createdAt,
+    provider: model.provider,
+    model: model.model,
+    useOwnApiKey: model.useOwnApiKey,
+    operation: idempotency?.operation ?? null,
+    key: idempotency?.key ?? null,
+    fingerprint: idempotency?.fingerprint ?? null,
+    userMessageId: userMessage?.id ?? null,
+    text: userMessage?.text ?? null,
+    attachments: userMessage?.attachments ?? [],
+    answersRunId: resumption?.runId ?? null,
+    decisions: resumption?.decisions ?? null,
+    answered: resumption?.decisions.map(answeredCall) ?? [],
+    declined: DECLINED,
+  };
+}
+
+type Answered = Pick<ToolCallRecord, 'status' | 'output'>;
+
+/** What a call that waited is from now on; what came of an approved one stands in the message of the run that makes it. */
+function answeredCall(decision: ApprovalDecision): Answered {
+  return decision.approved ? { status: 'approved' } : { status: 'denied', output: declinedOutput(decision) };
+}
+
+const DECLINED: Answered = { status: 'denied', output: DECLINED_BY_MESSAGE };

@@ -1,0 +1,122 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ModelAttachment } from '../../domain/model-attachment.js';
+import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
+import { isJsonObject } from '../shared/provider-call.js';
+import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
+import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './anthropic.limits.js';
+import type { AnthropicOptions } from './anthropic.settings.js';
+
+/** The SDK's types leave `temperature` out; the API still takes it for the models that the catalogue marks. */
+type Body = Omit<Anthropic.MessageCreateParamsStreaming, 'stream'> & { temperature?: number };
+
+/** The request as the Messages API takes it. */
+export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Body {
+  const { options } = request;
+  const tools: Anthropic.ToolUnion[] = request.tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    input_schema: { ...tool.inputSchema, type: 'object' },
+  }));
+  if (options.webSearch) tools.push({ type: 'web_search_20250305', name: 'web_search' });
+  return {
+    model: request.model,
+    max_tokens: MAX_OUTPUT_TOKENS,
+    messages: anthropicMessages(request.messages, request.model),
+    ...(request.system === '' ? {} : { system: request.system }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...thinkingOf(request.model, options, request.showReasoning === true),
+  };
+}
+
+/**
+ * Thinking, effort and temperature. A setting that the model would refuse is left out: agents store any
+ * combination, and it has no effect where the model does not know it.
+ */
+function thinkingOf(id: string, options: AnthropicOptions, show: boolean): Partial<Body> {
+  const model = ANTHROPIC_MODELS.find((candidate) => candidate.id === id);
+  const asked = options.thinking?.type === 'enabled';
+  const display = show ? ({ display: 'summarized' } as const) : {};
+  if (model?.thinking === 'adaptive' && (asked || model.alwaysThinks)) {
+    const thinking = { type: 'adaptive', ...display } as const;
+    return options.thinking?.type === 'enabled'
+      ? { thinking, output_config: { effort: options.thinking.effort } }
+      : { thinking };
+  }
+  // The API takes no temperature beside a thinking budget.
+  if (model?.thinking === 'budget' && asked) {
+    return { thinking: { type: 'enabled', budget_tokens: THINKING_BUDGET_TOKENS, ...display } };
+  }
+  const takesTemperature = model === undefined || model.takesTemperature;
+  const temperature =
+    options.temperature === null || !takesTemperature ? {} : { temperature: options.temperature };
+  // Where thinking between tools is the least there is, its absence means that too.
+  if (model?.withoutThinking === 'between_tools') return { thinking: { type: 'between_tools' }, ...temperature };
+  return options.thinking?.type === 'disabled' ? { thinking: { type: 'disabled' }, ...temperature } : temperature;
+}
+
+function anthropicMessages(messages: readonly ModelMessage[], model: string): Anthropic.MessageParam[] {
+  const turns: Anthropic.MessageParam[] = [];
+  /** The results of one answer's calls go back together, in one message. */
+  let results: Anthropic.ToolResultBlockParam[] | undefined;
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (results === undefined) turns.push({ role: 'user', content: (results = []) });
+      results.push({
+        type: 'tool_result',
+        tool_use_id: message.toolCallId,
+        content: message.output,
+        ...(message.isError ? { is_error: true } : {}),
+      });
+      continue;
+    }
+    results = undefined;
+    if (message.role === 'user') turns.push({ role: 'user', content: userContent(message) });
+    else {
+      const content = storedContent(message, model) ?? plainContent(message);
+      // The API refuses an empty message.
+      if (content.length > 0) turns.push({ role: 'assistant', content });
+    }
+  }
+  return turns;
+}
+
+function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Anthropic.MessageParam['content'] {
+  if (attachments.length === 0) return text;
+  // The API refuses blank text blocks.
+  return [...attachments.map(attachedBlock), ...(text.trim() === '' ? [] : [{ type: 'text', text } as const])];
+}
+
+function attachedBlock(attachment: ModelAttachment): Anthropic.ContentBlockParam {
+  switch (attachment.kind) {
+    case 'image':
+      return { type: 'image', source: { type: 'base64', media_type: attachment.mediaType, data: attachment.data } };
+    case 'pdf': {
+      const source = { type: 'base64', media_type: attachment.mediaType, data: attachment.data } as const;
+      return { type: 'document', source, title: attachment.name };
+    }
+    case 'text': {
+      const source = { type: 'text', media_type: 'text/plain', data: attachment.text } as const;
+      return { type: 'document', source, title: attachment.name };
+    }
+    default:
+      return attachment satisfies never;
+  }
+}
+
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
+
+/** The answer's own blocks; another model refuses the signatures of this one's thinking. */
+function storedContent(message: AssistantMessage, model: string): Anthropic.ContentBlockParam[] | undefined {
+  if (message.state?.provider !== 'anthropic') return undefined;
+  const { data } = message.state;
+  if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['content'])) return undefined;
+  return data['content'] as Anthropic.ContentBlockParam[];
+}
+
+function plainContent(message: AssistantMessage): Anthropic.ContentBlockParam[] {
+  const content: Anthropic.ContentBlockParam[] = [];
+  // The API refuses blank text blocks.
+  if (message.text.trim() !== '') content.push({ type: 'text', text: message.text });
+  for (const { id, name, input } of message.toolCalls) content.push({ type: 'tool_use', id, name, input });
+  return content;
+}

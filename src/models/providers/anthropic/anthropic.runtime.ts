@@ -1,0 +1,202 @@
+import Anthropic, { APIError } from '@anthropic-ai/sdk';
+import type { Clock } from '../../../platform/clock/index.js';
+import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
+import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
+import type { ModelTransport } from '../shared/transport.js';
+import { MAX_CONTINUATIONS } from './anthropic.limits.js';
+import { anthropicRequest } from './anthropic.request.js';
+import type { AnthropicOptions } from './anthropic.settings.js';
+
+type RawEvent = Anthropic.RawMessageStreamEvent;
+type Block = Anthropic.ContentBlock;
+
+/** Anthropic's Messages API. */
+export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
+  private readonly clients: ClientCache<Anthropic>;
+
+  constructor(
+    private readonly access: ProviderAccess,
+    transport: ModelTransport,
+    private readonly clock: Clock,
+  ) {
+    this.clients = new ClientCache(
+      (apiKey, baseURL = 'https://api.anthropic.com') =>
+        new Anthropic({
+          apiKey,
+          // Never left to the SDK, which would read the environment.
+          baseURL,
+          webhookKey: null,
+          fetch: transport.fetch,
+          maxRetries: 0,
+          // The SDK logs the text of chunks that it cannot parse.
+          logLevel: 'off',
+          openTelemetry: false,
+        }),
+    );
+  }
+
+  async *stream(request: RuntimeRequest<AnthropicOptions>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const call = new ProviderCall(request, this.access, signal, this.clock);
+    try {
+      const messages = this.clients.get(call.key, call.baseUrl).messages;
+      const options = { signal: call.signal, headers: call.headers };
+      const body = anthropicRequest(request);
+      const answer = new Answer(request.model, call);
+      for (let round = 0; round <= MAX_CONTINUATIONS; round += 1) {
+        const events = await messages.create({ ...body, stream: true }, options);
+        for await (const event of events) {
+          const told = answer.take(event);
+          if (told !== undefined) yield told;
+        }
+        if (!answer.ended) throw call.endedEarly();
+        if (answer.stopReason !== 'pause_turn') return yield* answer.close();
+        body.messages = [...body.messages, { role: 'assistant', content: answer.pause() }];
+      }
+      throw call.broken(`the answer was paused more than ${MAX_CONTINUATIONS} times`);
+    } catch (error) {
+      const reported = error instanceof APIError && error.cause === undefined && error.error !== undefined;
+      throw call.failure(reported ? call.reported(error.message) : error);
+    } finally {
+      call.close();
+    }
+  }
+}
+
+/** What has arrived of one answer. Its blocks are kept, because signed thinking must go back exactly as it came. */
+class Answer {
+  private content: Block[] = [];
+  private round: (Block | undefined)[] = [];
+  private readonly toolInput = new Map<Block, string>();
+  private inputTokens: number | null = null;
+  private outputTokens: number | null = null;
+  private earlierTokens = { input: 0, output: 0 };
+  stopReason: Anthropic.StopReason | null = null;
+  ended = false;
+
+  constructor(
+    private readonly model: string,
+    private readonly call: ProviderCall,
+  ) {}
+
+  take(event: RawEvent): ModelEvent | undefined {
+    switch (event.type) {
+      case 'message_start':
+        this.countTokens(event.message.usage);
+        return undefined;
+      case 'content_block_start':
+        return this.start(event.index, event.content_block);
+      case 'content_block_delta':
+        return this.extend(event.index, event.delta);
+      case 'message_delta':
+        this.stopReason = event.delta.stop_reason;
+        this.countTokens(event.usage);
+        return undefined;
+      case 'message_stop':
+        this.ended = this.stopReason !== null;
+        // After a pause the next request of this call follows, so its signal must live on.
+        if (this.stopReason !== 'pause_turn') this.call.drain();
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The round ended in a pause; what it holds goes back to the provider, which continues from there. */
+  pause(): Anthropic.ContentBlockParam[] {
+    this.content = this.blocks();
+    this.round = [];
+    this.ended = false;
+    this.stopReason = null;
+    this.earlierTokens.input += this.inputTokens ?? 0;
+    this.earlierTokens.output += this.outputTokens ?? 0;
+    return this.content;
+  }
+
+  *close(): Generator<ModelEvent, void> {
+    const content = this.blocks();
+    const calls = content.filter((block) => block.type === 'tool_use');
+    const reason = stopReasonOf(this.stopReason, calls.length > 0);
+    // Cut off by the token limit, the last call's input may be half of what the model meant to write.
+    if (reason === 'tool_calls') {
+      for (const { id, name, input } of calls) {
+        yield { type: 'tool_call', call: { id, name, input: input as Readonly<Record<string, unknown>> } };
+      }
+    }
+    const opaque = content.some((block) => block.type !== 'text' && block.type !== 'tool_use');
+    const replayable = opaque && (reason === 'tool_calls' || reason === 'end');
+    yield {
+      type: 'stopped',
+      reason,
+      usage: {
+        inputTokens: this.inputTokens === null ? null : this.inputTokens + this.earlierTokens.input,
+        outputTokens: this.outputTokens === null ? null : this.outputTokens + this.earlierTokens.output,
+      },
+      ...(replayable ? { state: { provider: 'anthropic', data: { model: this.model, content } } } : {}),
+    };
+  }
+
+  private start(index: number, block: Block): ModelEvent | undefined {
+    this.round[index] = block;
+    if (block.type === 'tool_use' || block.type === 'server_tool_use') this.toolInput.set(block, '');
+    if (block.type === 'tool_use') return { type: 'tool_call_started', id: block.id, name: block.name };
+    if (block.type === 'text' && block.text !== '') return { type: 'text', text: block.text };
+    return undefined;
+  }
+
+  private extend(index: number, delta: Anthropic.RawContentBlockDelta): ModelEvent | undefined {
+    const block = this.round[index];
+    switch (delta.type) {
+      case 'text_delta':
+        if (block?.type === 'text') block.text += delta.text;
+        return { type: 'text', text: delta.text };
+      case 'thinking_delta':
+        if (block?.type === 'thinking') block.thinking += delta.thinking;
+        return delta.thinking === '' ? undefined : { type: 'reasoning', text: delta.thinking };
+      case 'signature_delta':
+        if (block?.type === 'thinking') block.signature = delta.signature;
+        return undefined;
+      case 'citations_delta':
+        if (block?.type === 'text') (block.citations ??= []).push(delta.citation);
+        return undefined;
+      case 'input_json_delta':
+        if (block === undefined) throw this.call.broken('tool input without a tool');
+        this.toolInput.set(block, (this.toolInput.get(block) ?? '') + delta.partial_json);
+        if (block.type !== 'tool_use' || delta.partial_json === '') return undefined;
+        return { type: 'tool_call_arguments', id: block.id, delta: delta.partial_json };
+      default:
+        return undefined;
+    }
+  }
+
+  /** Every block so far, each tool's input parsed. */
+  private blocks(): Block[] {
+    const round = this.round.filter((block) => block !== undefined);
+    const cutOff = ['max_tokens', 'refusal'].includes(stopReasonOf(this.stopReason, false));
+    for (const block of cutOff ? [] : round) {
+      if (block.type !== 'tool_use' && block.type !== 'server_tool_use') continue;
+      block.input = parseToolInput(this.toolInput.get(block) ?? '', this.call);
+    }
+    return [...this.content, ...round];
+  }
+
+  private countTokens(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage | undefined): void {
+    if (usage === undefined) return;
+    if (typeof usage.input_tokens === 'number') {
+      const cached = (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+      this.inputTokens = usage.input_tokens + cached;
+    }
+    if (typeof usage.output_tokens === 'number') this.outputTokens = usage.output_tokens;
+  }
+}
+
+function stopReasonOf(reason: Anthropic.StopReason | null, hasCalls: boolean): StopReason {
+  switch (reason) {
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'max_tokens';
+    case 'refusal':
+      return 'refusal';
+    default:
+      return hasCalls ? 'tool_calls' : 'end';
+  }
+}

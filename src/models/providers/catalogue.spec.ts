@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { creditsFor } from '../domain/catalogue-model.js';
+import { PROVIDER_TYPES, type ProviderType } from './index.js';
+import { defaultModel, findModel, modelsOf } from './lookup.js';
+
+const SDK_TYPES: Readonly<Record<ProviderType, string>> = {
+  anthropic: '@anthropic-ai/sdk/resources/messages/messages.d.ts',
+  'openai-responses': 'openai/resources/shared.d.ts',
+  gemini: '@google/genai/dist/genai.d.ts',
+};
+
+describe.each(PROVIDER_TYPES)('the catalogue of %s', (provider) => {
+  it('has exactly one default, which the managed key can run', () => {
+    const defaults = modelsOf(provider).filter((model) => model.isDefault);
+    expect(defaults).toEqual([defaultModel(provider)]);
+    expect(defaultModel(provider).ownKeyOnly).toBe(false);
+  });
+
+  it('names only models that the installed SDK publishes', () => {
+    const types = readFileSync(join(process.cwd(), 'node_modules', SDK_TYPES[provider]), 'utf8');
+    const unknown = modelsOf(provider).filter(({ id }) => !types.includes(`'${id}'`) && !types.includes(`"${id}"`));
+    expect(unknown.map((model) => model.id)).toEqual([]);
+  });
+
+  it('has each id once and finds it under its own provider alone', () => {
+    const ids = modelsOf(provider).map((model) => model.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const others = PROVIDER_TYPES.filter((other) => other !== provider);
+    for (const id of ids) {
+      expect(findModel(provider, id)?.id).toBe(id);
+      for (const other of others) expect(findModel(other, id)).toBeUndefined();
+    }
+  });
+});
+
+describe('credits', () => {
+  it('the top tier costs five times the middle one', () => {
+    const top = findModel('anthropic', 'claude-fable-5-2');
+    const mid = findModel('anthropic', 'claude-sonnet-5-5');
+    expect((top?.credits.outputPerMillion ?? 0) / (mid?.credits.outputPerMillion ?? 1)).toBe(5);
+    expect((top?.credits.inputPerMillion ?? 0) / (mid?.credits.inputPerMillion ?? 1)).toBe(5);
+  });
+
+  it('are the tokens at the model’s rates, tokens that were not reported at none', () => {
+    const model = defaultModel('anthropic');
+    expect(creditsFor(model, { inputTokens: 1_000_000, outputTokens: 1_000_000 })).toBe(1200);
+    expect(creditsFor(model, { inputTokens: 1234, outputTokens: 56 })).toBe(0.3028);
+    expect(creditsFor(model, { inputTokens: null, outputTokens: 56 })).toBe(0.056);
+    expect(creditsFor(model, { inputTokens: null, outputTokens: null })).toBe(0);
+  });
+
+  it('some openai-responses models run on an own key alone', () => {
+    expect(modelsOf('openai-responses').filter((model) => model.ownKeyOnly).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,19 @@
+import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
+import { defineProvider } from '../shared/provider.js';
+import { GEMINI_MODELS } from './gemini.catalogue.js';
+import { GeminiProviderBody, GeminiProviderChangeBody, GeminiProviderResponse } from './gemini.dto.js';
+import { GeminiRuntime } from './gemini.runtime.js';
+import { geminiSettings } from './gemini.settings.js';
+
+export const gemini = defineProvider({
+  type: 'gemini',
+  runtime: GeminiRuntime,
+  models: GEMINI_MODELS,
+  settings: geminiSettings,
+  bodies: { create: GeminiProviderBody, change: GeminiProviderChangeBody, response: GeminiProviderResponse },
+  environment: 'GEMINI',
+  ownKey: OPTIONAL_OWN_KEY,
+  responseComponents: [],
+  // The documentation lists PNG, JPEG, WebP, HEIC and HEIF.
+  refusedMediaTypes: ['image/gif'],
+});

@@ -1,0 +1,92 @@
+import type { Content, GenerateContentParameters, Part } from '@google/genai';
+import { labelledText, type ModelAttachment } from '../../domain/model-attachment.js';
+import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
+import { isJsonObject } from '../shared/provider-call.js';
+
+/** Marks ids made here for calls that came without one; the provider must not see them. */
+export const LOCAL_ID_PREFIX = 'local_';
+
+/** What Google's documentation names for calls whose signature is not at hand; without it the request is refused. */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** The request as `generateContent` takes it. */
+export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): GenerateContentParameters {
+  const functionDeclarations = request.tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    parametersJsonSchema: tool.inputSchema,
+  }));
+  return {
+    model: request.model,
+    contents: geminiContents(request.messages, request.model),
+    config: {
+      abortSignal: signal,
+      // The agent loop is the caller's.
+      automaticFunctionCalling: { disable: true },
+      ...(request.system === '' ? {} : { systemInstruction: request.system }),
+      ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
+      ...(request.showReasoning === true ? { thinkingConfig: { includeThoughts: true } } : {}),
+    },
+  };
+}
+
+function geminiContents(messages: readonly ModelMessage[], model: string): Content[] {
+  const contents: Content[] = [];
+  /** The results of one answer's calls go back together, in one message. */
+  let results: Part[] | undefined;
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (results === undefined) contents.push({ role: 'user', parts: (results = []) });
+      const response = message.isError ? { error: message.output } : { output: message.output };
+      results.push({ functionResponse: { ...idOf(message.toolCallId), name: message.toolName, response } });
+      continue;
+    }
+    results = undefined;
+    if (message.role === 'user') contents.push({ role: 'user', parts: userParts(message) });
+    else {
+      const parts = storedParts(message, model) ?? plainParts(message);
+      if (parts.length > 0) contents.push({ role: 'model', parts });
+    }
+  }
+  return contents;
+}
+
+function userParts({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Part[] {
+  return [...attachments.map(attachedPart), ...(text === '' && attachments.length > 0 ? [] : [{ text }])];
+}
+
+function attachedPart(attachment: ModelAttachment): Part {
+  switch (attachment.kind) {
+    case 'image':
+    case 'pdf':
+      return { inlineData: { mimeType: attachment.mediaType, data: attachment.data } };
+    case 'text':
+      return { text: labelledText(attachment) };
+    default:
+      return attachment satisfies never;
+  }
+}
+
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
+
+/** The answer's own parts with their signatures, which another model would refuse. */
+function storedParts(message: AssistantMessage, model: string): Part[] | undefined {
+  if (message.state?.provider !== 'gemini') return undefined;
+  const { data } = message.state;
+  if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['parts'])) return undefined;
+  return data['parts'] as Part[];
+}
+
+function plainParts(message: AssistantMessage): Part[] {
+  const parts: Part[] = message.text === '' ? [] : [{ text: message.text }];
+  message.toolCalls.forEach(({ id, name, input }, index) => {
+    const functionCall = { ...idOf(id), name, args: { ...input } };
+    // Only the first of parallel calls carries a signature.
+    parts.push(index === 0 ? { functionCall, thoughtSignature: NO_SIGNATURE } : { functionCall });
+  });
+  return parts;
+}
+
+function idOf(id: string): { id?: string } {
+  return id.startsWith(LOCAL_ID_PREFIX) ? {} : { id };
+}

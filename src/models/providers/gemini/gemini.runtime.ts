@@ -1,0 +1,157 @@
+import { ApiError, FinishReason, GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai';
+import type { Clock } from '../../../platform/clock/index.js';
+import { newId } from '../../../platform/ids/index.js';
+import type { ModelEvent, ModelRuntime, ModelToolCall, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
+import { ClientCache, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
+import type { ModelTransport } from '../shared/transport.js';
+import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
+
+/** Google's Gemini API. */
+export class GeminiRuntime implements ModelRuntime {
+  private readonly clients: ClientCache<GoogleGenAI>;
+
+  constructor(
+    private readonly access: ProviderAccess,
+    transport: ModelTransport,
+    private readonly clock: Clock,
+  ) {
+    this.clients = new ClientCache(
+      (apiKey) =>
+        new GoogleGenAI({
+          apiKey,
+          // None of the three is left to the SDK, which would read the environment.
+          vertexai: false,
+          apiVersion: 'v1beta',
+          httpOptions: {
+            baseUrl: access.baseUrl ?? 'https://generativelanguage.googleapis.com',
+            fetch: transport.fetch,
+          },
+        }),
+    );
+  }
+
+  async *stream(request: RuntimeRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const call = new ProviderCall(request, this.access, signal, this.clock);
+    try {
+      const { models } = this.clients.get(call.key);
+      const chunks = await models.generateContentStream(geminiRequest(request, call.signal));
+      const answer = new Answer(request.model, call);
+      for await (const chunk of untilDrained(chunks, call)) yield* answer.take(chunk);
+      yield* answer.close();
+    } catch (error) {
+      throw call.failure(error instanceof ApiError ? call.reported(error.message) : error);
+    } finally {
+      call.close();
+    }
+  }
+}
+
+function isPlainText(part: Part): part is Part & { text: string } {
+  return part.text !== undefined && part.thoughtSignature === undefined;
+}
+
+/** Unlike the other SDKs' streams, this one's throws when its own call closes what is left of the response. */
+async function* untilDrained<Chunk>(chunks: AsyncIterable<Chunk>, call: ProviderCall): AsyncGenerator<Chunk> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    if (!call.drained) throw error;
+  }
+}
+
+/** What has arrived of one answer. Its parts are kept, because their signatures must go back as they came. */
+class Answer {
+  private readonly parts: Part[] = [];
+  private readonly calls: ModelToolCall[] = [];
+  private signed = false;
+  private finish: FinishReason | undefined;
+  private blocked = false;
+  private inputTokens: number | null = null;
+  private outputTokens: number | null = null;
+
+  constructor(
+    private readonly model: string,
+    private readonly call: ProviderCall,
+  ) {}
+
+  *take(chunk: GenerateContentResponse): Generator<ModelEvent, void> {
+    const candidate = chunk.candidates?.[0];
+    for (const part of candidate?.content?.parts ?? []) {
+      this.keep(part);
+      const told = this.tell(part);
+      if (told !== undefined) yield told;
+    }
+    this.countTokens(chunk.usageMetadata);
+    this.blocked ||= chunk.promptFeedback?.blockReason !== undefined;
+    this.finish = candidate?.finishReason ?? this.finish;
+    if (this.finish !== undefined || this.blocked) this.call.drain();
+  }
+
+  *close(): Generator<ModelEvent, void> {
+    const reason = this.blocked ? 'refusal' : this.stopReason();
+    if (reason === 'tool_calls') {
+      for (const call of this.calls) yield { type: 'tool_call', call };
+    }
+    const replayable = this.signed && (reason === 'tool_calls' || reason === 'end');
+    yield {
+      type: 'stopped',
+      reason,
+      usage: { inputTokens: this.inputTokens, outputTokens: this.outputTokens },
+      ...(replayable ? { state: { provider: 'gemini', data: { model: this.model, parts: this.parts } } } : {}),
+    };
+  }
+
+  /** Joins runs of plain text; thoughts stay out, since only signatures have to go back. */
+  private keep(part: Part): void {
+    this.signed ||= part.thoughtSignature !== undefined;
+    if (part.thought === true) return;
+    const last = this.parts.at(-1);
+    if (isPlainText(part) && last !== undefined && isPlainText(last)) last.text += part.text;
+    else this.parts.push({ ...part });
+  }
+
+  private tell(part: Part): ModelEvent | undefined {
+    if (part.functionCall !== undefined) {
+      const { id = `${LOCAL_ID_PREFIX}${newId()}`, name, args = {} } = part.functionCall;
+      if (name === undefined) throw this.call.broken('a tool call without a name');
+      this.calls.push({ id, name, input: args });
+      return { type: 'tool_call_started', id, name };
+    }
+    if (part.text === undefined || part.text === '') return undefined;
+    return { type: part.thought === true ? 'reasoning' : 'text', text: part.text };
+  }
+
+  private countTokens(usage: GenerateContentResponse['usageMetadata']): void {
+    if (usage?.promptTokenCount !== undefined) {
+      this.inputTokens = usage.promptTokenCount + (usage.toolUsePromptTokenCount ?? 0);
+    }
+    if (usage?.candidatesTokenCount !== undefined || usage?.thoughtsTokenCount !== undefined) {
+      this.outputTokens = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0);
+    }
+  }
+
+  private stopReason(): StopReason {
+    // Servers that speak this API for other models say so; Google's own says STOP.
+    if ((this.finish as string | undefined) === 'FUNCTION_CALL') return 'tool_calls';
+    switch (this.finish) {
+      case undefined:
+        throw this.call.endedEarly();
+      case FinishReason.STOP:
+        return this.calls.length > 0 ? 'tool_calls' : 'end';
+      case FinishReason.MAX_TOKENS:
+        return 'max_tokens';
+      case FinishReason.SAFETY:
+      case FinishReason.RECITATION:
+      case FinishReason.LANGUAGE:
+      case FinishReason.BLOCKLIST:
+      case FinishReason.PROHIBITED_CONTENT:
+      case FinishReason.SPII:
+      case FinishReason.IMAGE_SAFETY:
+      case FinishReason.IMAGE_PROHIBITED_CONTENT:
+      case FinishReason.IMAGE_RECITATION:
+        return 'refusal';
+      default:
+        throw this.call.broken(`the answer ended with ${this.finish}`);
+    }
+  }
+}

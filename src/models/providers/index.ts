@@ -1,0 +1,40 @@
+import type { RuntimeRequest } from '../domain/model-runtime.js';
+import { anthropic } from './anthropic/anthropic.provider.js';
+import { claudeAgentSdk } from './claude-agent-sdk/claude-agent-sdk.provider.js';
+import { gemini } from './gemini/gemini.provider.js';
+import { openAiResponses } from './openai-responses/openai-responses.provider.js';
+import type { Provider } from './shared/provider.js';
+
+/**
+ * Every provider, in the order in which refusals and documents list them; examples show the first. The sandbox is
+ * none of them: no agent names it, it stands in for all in demo mode.
+ */
+export const PROVIDERS = [anthropic, openAiResponses, gemini, claudeAgentSdk] as const;
+
+type Listed = (typeof PROVIDERS)[number];
+type Runnable = Extract<Listed, { readonly runtime: unknown }>;
+
+/** The types that a caller may name; every type that agents run on is among them. */
+export type RequestableType = Listed['type'];
+
+/** The provider an agent runs on; chosen at creation, never changed. */
+export type ProviderType = Runnable['type'];
+
+/** The settings of one provider type; absent or null means the provider's own default. */
+export type ModelOptions = Runnable['settings']['initial'];
+
+/** The settings that a caller may send for one provider type; absent ones are left as they are. */
+export type OptionsRequest = Parameters<Runnable['settings']['merge']>[1];
+
+/** A request to any provider, which its options name. */
+export type ModelRequest = RuntimeRequest<ModelOptions>;
+
+export type ModelProvider = Provider<ProviderType, ModelOptions, OptionsRequest>;
+
+/** The providers that agents run on. */
+export const MODEL_PROVIDERS: readonly ModelProvider[] = PROVIDERS.filter(
+  (provider): provider is Runnable => 'runtime' in provider,
+);
+
+export const PROVIDER_TYPES: readonly ProviderType[] = MODEL_PROVIDERS.map(({ type }) => type);
+export const REQUESTABLE_TYPES: readonly RequestableType[] = PROVIDERS.map(({ type }) => type);

@@ -1,0 +1,102 @@
+import type OpenAI from 'openai';
+import { labelledText, type ModelAttachment } from '../../domain/model-attachment.js';
+import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
+import { isJsonObject } from '../shared/provider-call.js';
+import type { OpenAiOptions } from './openai-responses.settings.js';
+
+type Item = OpenAI.Responses.ResponseInputItem;
+type Part = OpenAI.Responses.ResponseInputContent;
+type Body = Omit<OpenAI.Responses.ResponseCreateParamsStreaming, 'stream'>;
+
+/** The request as the Responses API takes it; nothing is stored at the provider. */
+export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
+  const { reasoningEffort: effort, verbosity } = request.options;
+  const reasoning = {
+    ...(effort === null ? {} : { effort }),
+    ...(request.showReasoning === true ? ({ summary: 'auto' } as const) : {}),
+  };
+  return {
+    model: request.model,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    input: openaiInput(request.messages, request.model),
+    ...(request.system === '' ? {} : { instructions: request.system }),
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(verbosity === null ? {} : { text: { verbosity } }),
+    ...(request.tools.length === 0 ? {} : { tools: openaiTools(request.tools) }),
+  };
+}
+
+function openaiTools(tools: RuntimeRequest['tools']): OpenAI.Responses.FunctionTool[] {
+  return tools.map((tool) => ({
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.inputSchema,
+    // The strict mode takes only a part of JSON Schema, and these schemas are other people's.
+    strict: false,
+  }));
+}
+
+function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
+  return messages.flatMap((message): Item[] => {
+    switch (message.role) {
+      case 'user':
+        return [{ role: 'user', content: userContent(message) }];
+      case 'assistant':
+        return storedItems(message, model) ?? plainItems(message);
+      case 'tool': {
+        // The API has no mark for a failed call.
+        const output = message.isError ? `Error: ${message.output}` : message.output;
+        return [{ type: 'function_call_output', call_id: message.toolCallId, output }];
+      }
+      default:
+        return message satisfies never;
+    }
+  });
+}
+
+function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): string | Part[] {
+  if (attachments.length === 0) return text;
+  return [...attachments.map(attachedPart), ...(text === '' ? [] : [{ type: 'input_text', text } as const])];
+}
+
+function attachedPart(attachment: ModelAttachment): Part {
+  switch (attachment.kind) {
+    case 'image':
+      return { type: 'input_image', detail: 'auto', image_url: dataUrl(attachment) };
+    case 'pdf':
+      return { type: 'input_file', filename: pdfName(attachment.name), file_data: dataUrl(attachment) };
+    case 'text':
+      return { type: 'input_text', text: labelledText(attachment) };
+    default:
+      return attachment satisfies never;
+  }
+}
+
+/** The API goes by the ending too. */
+function pdfName(name: string): string {
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
+}
+
+function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
+  return `data:${mediaType};base64,${data}`;
+}
+
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
+
+/** The answer's own items; another model cannot read this one's encrypted reasoning. */
+function storedItems(message: AssistantMessage, model: string): Item[] | undefined {
+  if (message.state?.provider !== 'openai-responses') return undefined;
+  const { data } = message.state;
+  if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['items'])) return undefined;
+  return data['items'] as Item[];
+}
+
+function plainItems(message: AssistantMessage): Item[] {
+  const items: Item[] = message.text === '' ? [] : [{ role: 'assistant', content: message.text }];
+  for (const { id, name, input } of message.toolCalls) {
+    items.push({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(input) });
+  }
+  return items;
+}

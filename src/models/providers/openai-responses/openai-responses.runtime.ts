@@ -1,0 +1,144 @@
+import OpenAI, { APIError } from 'openai';
+import type { Clock } from '../../../platform/clock/index.js';
+import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
+import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
+import type { ModelTransport } from '../shared/transport.js';
+import { openaiRequest } from './openai-responses.request.js';
+import type { OpenAiOptions } from './openai-responses.settings.js';
+
+type RawEvent = OpenAI.Responses.ResponseStreamEvent;
+type OutputItem = OpenAI.Responses.ResponseOutputItem;
+
+/** OpenAI's Responses API. */
+export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
+  private readonly clients: ClientCache<OpenAI>;
+
+  constructor(
+    private readonly access: ProviderAccess,
+    transport: ModelTransport,
+    private readonly clock: Clock,
+  ) {
+    this.clients = new ClientCache(
+      (apiKey, baseURL = 'https://api.openai.com/v1') =>
+        new OpenAI({
+          apiKey,
+          // Never left to the SDK, which would read the environment.
+          baseURL,
+          adminAPIKey: null,
+          organization: null,
+          project: null,
+          webhookSecret: null,
+          fetch: transport.fetch,
+          maxRetries: 0,
+          logLevel: 'off',
+        }),
+    );
+  }
+
+  async *stream(request: RuntimeRequest<OpenAiOptions>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const call = new ProviderCall(request, this.access, signal, this.clock);
+    try {
+      const { responses } = this.clients.get(call.key, call.baseUrl);
+      const options = { signal: call.signal, headers: call.headers };
+      const events = await responses.create({ ...openaiRequest(request), stream: true }, options);
+      const answer = new Answer(request.model, call);
+      for await (const event of events) {
+        const told = answer.take(event);
+        if (told !== undefined) yield told;
+      }
+      yield* answer.close();
+    } catch (error) {
+      const reported = error instanceof APIError && error.cause === undefined && error.error !== undefined;
+      throw call.failure(reported ? call.reported(`${error.code ?? ''} ${error.message}`) : error);
+    } finally {
+      call.close();
+    }
+  }
+}
+
+/** What has arrived of one answer. */
+class Answer {
+  private readonly items: OutputItem[] = [];
+  private readonly callIds = new Map<string, string>();
+  private response: OpenAI.Responses.Response | undefined;
+  private refused = false;
+
+  constructor(
+    private readonly model: string,
+    private readonly call: ProviderCall,
+  ) {}
+
+  take(event: RawEvent): ModelEvent | undefined {
+    switch (event.type) {
+      case 'response.output_text.delta':
+        return { type: 'text', text: event.delta };
+      case 'response.refusal.delta':
+        this.refused = true;
+        return { type: 'text', text: event.delta };
+      case 'response.reasoning_summary_text.delta':
+        return { type: 'reasoning', text: event.delta };
+      case 'response.output_item.added':
+        return this.start(event.item);
+      case 'response.function_call_arguments.delta':
+        return this.extend(event.item_id, event.delta);
+      case 'response.output_item.done':
+        this.items.push(event.item);
+        return undefined;
+      case 'response.completed':
+      case 'response.incomplete':
+        this.response = event.response;
+        this.call.drain();
+        return undefined;
+      case 'response.failed':
+        throw this.call.reported(`${event.response.error?.code ?? ''} ${event.response.error?.message ?? ''}`);
+      case 'error':
+        throw this.call.reported(`${event.code ?? ''} ${event.message}`);
+      default:
+        return undefined;
+    }
+  }
+
+  *close(): Generator<ModelEvent, void> {
+    if (this.response === undefined) throw this.call.endedEarly();
+    const calls = this.items.filter((item) => item.type === 'function_call');
+    const reason = this.stopReason(this.response, calls.length > 0);
+    // Cut off by the token limit, the last call's input may be half of what the model meant to write.
+    if (reason === 'tool_calls') {
+      const parsed = calls.map((call) => ({ call, input: parseToolInput(call.arguments, this.call) }));
+      for (const { call, input } of parsed) {
+        yield { type: 'tool_call', call: { id: call.call_id, name: call.name, input } };
+      }
+    }
+    const replayable = (reason === 'tool_calls' || reason === 'end') && this.items.some(isReasoning);
+    const { usage } = this.response;
+    const data = { model: this.model, items: this.items };
+    yield {
+      type: 'stopped',
+      reason,
+      usage: { inputTokens: usage?.input_tokens ?? null, outputTokens: usage?.output_tokens ?? null },
+      ...(replayable ? { state: { provider: 'openai-responses', data } } : {}),
+    };
+  }
+
+  private start(item: OutputItem): ModelEvent | undefined {
+    if (item.type !== 'function_call') return undefined;
+    if (item.id !== undefined) this.callIds.set(item.id, item.call_id);
+    return { type: 'tool_call_started', id: item.call_id, name: item.name };
+  }
+
+  private extend(itemId: string, delta: string): ModelEvent | undefined {
+    const id = this.callIds.get(itemId);
+    return id === undefined || delta === '' ? undefined : { type: 'tool_call_arguments', id, delta };
+  }
+
+  private stopReason(response: OpenAI.Responses.Response, hasCalls: boolean): StopReason {
+    if (response.incomplete_details?.reason === 'content_filter') return 'refusal';
+    if (response.status === 'incomplete') return 'max_tokens';
+    if (hasCalls) return 'tool_calls';
+    return this.refused ? 'refusal' : 'end';
+  }
+}
+
+function isReasoning(item: OutputItem): boolean {
+  return item.type === 'reasoning';
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { FEATURES } from '../../access/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { type DtoClass, validated } from '../../platform/http/index.js';
+import { MODEL_PROVIDERS, PROVIDERS } from './index.js';
+import { isRunnable, knownProvider, providerOf } from './lookup.js';
+
+/** What is wrong with a body, or undefined. */
+function complaintOf(type: DtoClass, sent: object): string | undefined {
+  try {
+    validated(type, sent, 'body');
+    return undefined;
+  } catch (error) {
+    if (error instanceof ValidationFailed) return error.message;
+    throw error;
+  }
+}
+
+/** Only what is set: null stands for the provider's own default. */
+function settingsSet(described: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(described).filter(([, value]) => value !== null));
+}
+
+function duplicatesOf(values: readonly (string | undefined)[]): unknown[] {
+  return values.filter((value, index) => value !== undefined && values.indexOf(value) !== index);
+}
+
+describe('the list of providers', () => {
+  it('has each type, each environment name and each path of a gateway once', () => {
+    expect(duplicatesOf(PROVIDERS.map(({ type }) => type))).toEqual([]);
+    expect(duplicatesOf(MODEL_PROVIDERS.map(({ environment }) => environment))).toEqual([]);
+    expect(duplicatesOf(MODEL_PROVIDERS.map(({ gatewayPath }) => gatewayPath))).toEqual([]);
+  });
+
+  it('begins with one that agents run on, which examples can show', () => {
+    expect(isRunnable(PROVIDERS[0])).toBe(true);
+    expect(PROVIDERS[0]).not.toHaveProperty('feature');
+  });
+});
+
+describe.each(PROVIDERS)('$type', (provider) => {
+  const { type, bodies, feature } = provider;
+
+  it.each(['create', 'change'] as const)('has a body to %s that takes its own type and no other', (body) => {
+    expect(complaintOf(bodies[body], { type })).toBeUndefined();
+    expect(complaintOf(bodies[body], { type: 'another' })).toBe(`body/type must be '${type}'`);
+    expect(complaintOf(bodies[body], {})).toBe('body/type is required');
+  });
+
+  it('takes a request that says nothing about a key, and needs no feature that there is not', () => {
+    expect(() => provider.ownKey.create({ type })).not.toThrow();
+    expect(() => provider.ownKey.change({ type })).not.toThrow();
+    if (feature !== undefined) expect(FEATURES).toContain(feature);
+    expect(knownProvider(type)).toBe(provider);
+  });
+});
+
+describe.each([...MODEL_PROVIDERS])('$type, which agents run on', (provider) => {
+  const { type, settings, bodies, environment } = provider;
+
+  it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could send', (which) => {
+    const options = settings[which];
+    expect(options.type).toBe(type);
+    expect(complaintOf(bodies.change, { type, ...settingsSet(settings.describe(options)) })).toBeUndefined();
+  });
+
+  it('keeps the settings that a request leaves out', () => {
+    for (const options of [settings.initial, settings.quick]) expect(settings.merge(options, { type })).toEqual(options);
+  });
+
+  it('is found by its type, and has a name for its variables', () => {
+    expect(providerOf(type)).toBe(provider);
+    expect(environment).toMatch(/^[A-Z][A-Z0-9_]*$/);
+  });
+
+  it('gives every model a share of its context for earlier conversation', () => {
+    for (const model of provider.models) expect(model.historyCharacters).toBeGreaterThan(0);
+  });
+});

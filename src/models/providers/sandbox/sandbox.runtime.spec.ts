@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { requestOf, tell, textOf, type Told } from '../../../../test/support/model-calls.js';
+import { openaiWire } from '../../../../test/support/provider-wire.js';
+import { until } from '../../../../test/support/until.js';
+import type { ModelMessage, ToolDefinition } from '../../domain/model-runtime.js';
+import type { ModelRequest } from '../index.js';
+import { SandboxRuntime } from './sandbox.runtime.js';
+
+const LOOK_UP: ToolDefinition = { name: 'look_up', description: 'Looks up.', inputSchema: { type: 'object' } };
+
+/** Runs a call to its end, however many words it has. */
+async function ask(changes: Partial<ModelRequest>): Promise<Told> {
+  const clock = new ManualClock();
+  const state = { over: false };
+  const told = tell(new SandboxRuntime(clock), requestOf(openaiWire, { apiKey: undefined, ...changes })).finally(() => {
+    state.over = true;
+  });
+  const speakOn = async (): Promise<boolean> => {
+    await clock.advance(15);
+    return state.over;
+  };
+  await until(speakOn, 'the reply is over', { everyMs: 0 });
+  return told;
+}
+
+function user(text: string): ModelMessage {
+  return { role: 'user', text };
+}
+
+describe('the sandbox model', () => {
+  it('labels its reply, repeats the message and tells what it was given', async () => {
+    const answer = { role: 'assistant', text: 'two', toolCalls: [] } as const;
+    const messages = [user('one'), answer, user('Order 66, please')];
+    const told = await ask({ system: 'Be brief.', messages });
+    const text = textOf(told.events);
+    expect(text).toMatch(/^\[sandbox model\] /);
+    expect(text).toContain('"Order 66, please"');
+    expect(text).toContain('3 messages');
+    expect(text).toContain("the agent's system prompt has 9 characters");
+    expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'end' });
+  });
+
+  it('tells which files came with the message, and does not claim to have read them', async () => {
+    const attachments = [
+      { kind: 'image', name: 'dot.png', mediaType: 'image/png', data: 'AAAA' },
+      { kind: 'text', name: 'notes.md', mediaType: 'text/markdown', text: 'ü' },
+    ] as const;
+    const told = await ask({ messages: [{ role: 'user', text: 'Look', attachments }] });
+    expect(textOf(told.events)).toContain(
+      'It came with 2 files: "dot.png" (image/png, 3 bytes), "notes.md" (text/markdown, 2 bytes); a real model would read',
+    );
+  });
+
+  it('answers with a JSON array where the system prompt asks for one, each string labelled', async () => {
+    const told = await ask({ system: 'Answer with a JSON array of exactly 3 strings.', messages: [user('hello')] });
+    const list = JSON.parse(textOf(told.events)) as unknown[];
+    expect(list).toHaveLength(3);
+    for (const text of list) expect(text).toContain('[sandbox model]');
+  });
+
+  it('gives the same answer to the same conversation, and others to others', async () => {
+    const replyTo = async (text: string): Promise<string> => textOf((await ask({ messages: [user(text)] })).events);
+    const replies = await Promise.all(['hello', 'hello', 'what is it?', 'thank you', 'order'].map(replyTo));
+    expect(replies[0]).toBe(replies[1]);
+    expect(new Set(replies.map((reply) => reply.slice(0, 30))).size).toBe(4);
+  });
+
+  it('streams a word at a time, on the clock', async () => {
+    const clock = new ManualClock();
+    const events = new SandboxRuntime(clock).stream(requestOf(openaiWire), new AbortController().signal);
+    const first = events.next();
+    await clock.untilPending();
+    await clock.advance(15);
+    expect(await first).toMatchObject({ value: { type: 'text', text: '[sandbox ' } });
+    await events.return(undefined);
+  });
+
+  it('estimates the tokens', async () => {
+    const told = await ask({ system: 'x'.repeat(40), messages: [user('y'.repeat(8))] });
+    const outputTokens = Math.ceil(textOf(told.events).length / 4);
+    expect(told.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens } });
+  });
+
+  it.each([
+    ['use look_up', {}],
+    ['please use look_up {"city": "Paris"}', { city: 'Paris' }],
+    ['use look_up {not json}', {}],
+  ])('asked to "%s" it calls the tool', async (text, input) => {
+    const told = await ask({ messages: [user(text)], tools: [LOOK_UP] });
+    expect(told.events.find((event) => event.type === 'tool_call')?.call).toMatchObject({ name: 'look_up', input });
+    expect(told.events.at(-1)).toMatchObject({ reason: 'tool_calls' });
+  });
+
+  it('calls no tool that it was not offered', async () => {
+    const told = await ask({ messages: [user('use rm_rf')], tools: [LOOK_UP] });
+    expect(told.events.map((event) => event.type)).not.toContain('tool_call');
+  });
+
+  it('speaks about the results of its calls', async () => {
+    const call = { id: 'sandbox_1', name: 'look_up', input: {} };
+    const messages: ModelMessage[] = [
+      user('use look_up'),
+      { role: 'assistant', text: '', toolCalls: [call] },
+      { role: 'tool', toolCallId: 'sandbox_1', toolName: 'look_up', output: 'France', isError: false },
+    ];
+    const told = await ask({ messages, tools: [LOOK_UP] });
+    expect(textOf(told.events)).toContain('The tool look_up answered: "France"');
+    expect(told.events.at(-1)).toMatchObject({ reason: 'end' });
+  });
+
+  it('stops at once when it is aborted', async () => {
+    const clock = new ManualClock();
+    const controller = new AbortController();
+    const told = tell(new SandboxRuntime(clock), requestOf(openaiWire), controller.signal);
+    await clock.untilPending();
+    const reason = new Error('the user left');
+    controller.abort(reason);
+    expect((await told).thrown).toBe(reason);
+    expect(clock.pending()).toBe(0);
+  });
+});

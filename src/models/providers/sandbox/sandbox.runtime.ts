@@ -1,0 +1,141 @@
+import type { Clock } from '../../../platform/clock/index.js';
+import type { ModelAttachment } from '../../domain/model-attachment.js';
+import type { JsonObject, ModelEvent, ModelMessage, ModelRuntime, RuntimeRequest } from '../../domain/model-runtime.js';
+import { isJsonObject } from '../shared/provider-call.js';
+
+/** The pause between words: slow enough to see it stream. */
+const WORD_MS = 15;
+const LABEL = '[sandbox model]';
+const QUOTE_CHARACTERS = 200;
+/** How the service asks a model for a list of texts, as for suggestions. */
+const LIST_ASKED_FOR = /\bJSON array of exactly (\d{1,2}) strings\b/;
+
+/**
+ * The demo's model: no key, no network, the same answer to the same conversation. Every reply says that
+ * it comes from here. "use <tool>", with JSON after it or without, makes it call that tool.
+ */
+export class SandboxRuntime implements ModelRuntime {
+  constructor(private readonly clock: Clock) {}
+
+  async *stream(request: RuntimeRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    signal.throwIfAborted();
+    const asked = toolAskedFor(request);
+    const text = asked === undefined ? reply(request) : `${LABEL} Calling the tool ${asked.name}.`;
+    for (const word of text.split(/(?<=\s)/)) {
+      await this.clock.sleep(WORD_MS, signal);
+      yield { type: 'text', text: word };
+    }
+    if (asked !== undefined) {
+      const call = { id: `sandbox_${request.messages.length}`, ...asked };
+      yield { type: 'tool_call_started', id: call.id, name: call.name };
+      yield { type: 'tool_call_arguments', id: call.id, delta: JSON.stringify(call.input) };
+      yield { type: 'tool_call', call };
+    }
+    yield {
+      type: 'stopped',
+      reason: asked === undefined ? 'end' : 'tool_calls',
+      usage: { inputTokens: tokensOf(request), outputTokens: estimate(text) },
+    };
+  }
+}
+
+function reply(request: RuntimeRequest): string {
+  const list = LIST_ASKED_FOR.exec(request.system)?.[1];
+  if (list !== undefined) return listOf(Number(list));
+  const results = resultsSinceLastAnswer(request.messages);
+  if (results.length > 0) {
+    const told = results.map((result) =>
+      result.isError
+        ? `The tool ${result.toolName} failed: ${quote(result.output)}`
+        : `The tool ${result.toolName} answered: ${quote(result.output)}`,
+    );
+    return [LABEL, ...told, 'A real model would now work with that.'].join(' ');
+  }
+  const facts = [`This conversation has ${count(request.messages.length, 'message')} so far`, promptFact(request)];
+  const tools = request.tools.map((tool) => tool.name).join(', ');
+  const hint = tools === '' ? '' : ` I can use these tools: ${tools}; write "use" and a name to see one called.`;
+  return `${LABEL} ${opening(lastUserText(request.messages))}${attached(request.messages)} ${facts.join(', and ')}.${hint}`;
+}
+
+function opening(text: string): string {
+  if (/^\s*(hi|hello|hey|good (morning|afternoon|evening))\b/i.test(text)) return `Hello! You wrote: ${quote(text)}`;
+  if (/\b(thanks|thank you)\b/i.test(text)) return `You are welcome. You wrote: ${quote(text)}`;
+  if (text.trim().endsWith('?')) {
+    return `You asked: ${quote(text)} A real model would answer that; set a provider's API key to talk to one.`;
+  }
+  return `I received your message: ${quote(text)}`;
+}
+
+/** Says what came along, and no more: nothing here looks into a file. */
+function attached(messages: readonly ModelMessage[]): string {
+  const files = messages.findLast((message) => message.role === 'user')?.attachments ?? [];
+  if (files.length === 0) return '';
+  const named = files.map((file) => `${quote(file.name)} (${file.mediaType}, ${sizeOf(file)})`).join(', ');
+  return ` It came with ${count(files.length, 'file')}: ${named}; a real model would read what is in there.`;
+}
+
+function sizeOf(file: ModelAttachment): string {
+  return count(file.kind === 'text' ? Buffer.byteLength(file.text) : Buffer.byteLength(file.data, 'base64'), 'byte');
+}
+
+function listOf(count: number): string {
+  return JSON.stringify(Array.from({ length: count }, (_, index) => `${LABEL} Suggestion ${index + 1}`));
+}
+
+function promptFact(request: RuntimeRequest): string {
+  return request.system === ''
+    ? 'the agent has no system prompt'
+    : `the agent's system prompt has ${count(request.system.length, 'character')}`;
+}
+
+/** The call that the user's newest message asks for, unless it was made already. */
+function toolAskedFor(request: RuntimeRequest): { name: string; input: JsonObject } | undefined {
+  const last = request.messages.at(-1);
+  if (last?.role !== 'user') return undefined;
+  for (const match of last.text.matchAll(/\buse\s+([\w-]+)\s*(\{[\s\S]*\})?/gi)) {
+    const tool = request.tools.find((candidate) => candidate.name === match[1]);
+    if (tool !== undefined) return { name: tool.name, input: parseInput(match[2]) };
+  }
+  return undefined;
+}
+
+function parseInput(json: string | undefined): JsonObject {
+  if (json === undefined) return {};
+  try {
+    const input: unknown = JSON.parse(json);
+    return isJsonObject(input) ? input : {};
+  } catch {
+    return {};
+  }
+}
+
+type ToolResult = Extract<ModelMessage, { role: 'tool' }>;
+
+function resultsSinceLastAnswer(messages: readonly ModelMessage[]): ToolResult[] {
+  const lastOther = messages.findLastIndex((message) => message.role !== 'tool');
+  return messages.slice(lastOther + 1).filter((message) => message.role === 'tool');
+}
+
+function lastUserText(messages: readonly ModelMessage[]): string {
+  return messages.findLast((message) => message.role === 'user')?.text ?? '';
+}
+
+function quote(text: string): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  const characters = Array.from(flat);
+  return `"${characters.length > QUOTE_CHARACTERS ? `${characters.slice(0, QUOTE_CHARACTERS).join('')}…` : flat}"`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** About four characters a token, as in English text. */
+function estimate(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+function tokensOf(request: RuntimeRequest): number {
+  const texts = request.messages.map((message) => (message.role === 'tool' ? message.output : message.text));
+  return [request.system, ...texts].reduce((sum, text) => sum + estimate(text), 0);
+}

@@ -1,0 +1,256 @@
+import type { Clock } from '../../../platform/clock/index.js';
+import { ModelFailure, type ModelFailureCode } from '../../domain/model-failure.js';
+import type { JsonObject, RuntimeRequest, ModelRoute } from '../../domain/model-runtime.js';
+import { TransportFailure, type TransportProblem } from './transport.js';
+import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
+
+/** How a runtime reaches its provider. */
+export interface ProviderAccess {
+  /** The operator's key; absent means that only agents with their own key can run. */
+  readonly managedKey: string | undefined;
+  /** Replaces the provider's public address. */
+  readonly baseUrl: string | undefined;
+}
+
+const MESSAGES: Readonly<Record<ModelFailureCode, string>> = {
+  provider_error: 'The model provider failed while answering.',
+  provider_rate_limited: 'The model provider is limiting requests; try again later.',
+  provider_auth: 'The model provider refused the API key.',
+  provider_overloaded: 'The model provider is overloaded; try again later.',
+  context_too_long: 'The conversation is longer than the model can read.',
+};
+
+/** Where a gateway stands between, nobody can tell which of the two refused. */
+const ROUTED_REFUSAL = 'The gateway, or the model provider behind it, refused the credentials of the request.';
+
+/** Providers do not say in a common way what they dislike; with files in the request these are the likeliest. */
+const ATTACHMENT_REFUSAL = 'The model provider refused the request. It may not take one of the attachments.';
+
+/** OpenAI's codes for a picture that it cannot use, which come inside the answer: `invalid_image`, `image_too_large`. */
+const IMAGE_REFUSED = /^\w*image\w* /;
+
+/** Enough of a provider's words for the log to tell what happened. */
+const DETAIL_CHARACTERS = 1000;
+
+/** Given as the reason to what is still open; making the default one for each call costs more than the abort. */
+const CALL_OVER = new Error('The call of the provider is over');
+
+/** One call of a provider: its key, its own abort signal, its end, and the words for its failure. */
+export class ProviderCall {
+  private readonly controller = new AbortController();
+  private readonly abort = (): void => {
+    this.controller.abort(this.outer.reason);
+  };
+  private cancelDrain: (() => void) | undefined;
+  private readonly ownKey: boolean;
+  private readonly hasAttachments: boolean;
+  /** The agent's own key, else the operator's. */
+  readonly key: string;
+  /** The route's base address, else the operator's setting; undefined for the provider's public one. */
+  readonly baseUrl: string | undefined;
+  /** What the SDK is to send along. */
+  readonly headers: Readonly<Record<string, string>>;
+  private readonly route: ModelRoute | undefined;
+
+  constructor(
+    request: RuntimeRequest,
+    access: ProviderAccess,
+    private readonly outer: AbortSignal,
+    private readonly clock: Clock,
+  ) {
+    outer.throwIfAborted();
+    this.ownKey = request.apiKey !== undefined;
+    this.hasAttachments = request.messages.some((message) => message.role === 'user' && message.attachments);
+    const key = request.apiKey ?? access.managedKey;
+    if (key === undefined) {
+      const message = 'There is no API key for this model provider.';
+      throw new ModelFailure('provider_auth', message, { retryable: false, ownKey: false });
+    }
+    this.key = key;
+    this.route = request.route;
+    this.baseUrl = request.route?.baseUrl ?? access.baseUrl;
+    this.headers = request.route?.headers ?? {};
+    outer.addEventListener('abort', this.abort, { once: true });
+  }
+
+  /** A signal of this call alone: the SDKs leave listeners behind on the one they are given. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** The provider said its last word; what is left of the response is read for a moment more. */
+  drain(): void {
+    this.cancelDrain ??= this.clock.after(DRAIN_MS, () => {
+      this.controller.abort(CALL_OVER);
+    });
+  }
+
+  get drained(): boolean {
+    return this.cancelDrain !== undefined;
+  }
+
+  /** Closes what is still open; a response that was read to its end keeps its connection. */
+  close(): void {
+    this.outer.removeEventListener('abort', this.abort);
+    this.cancelDrain?.();
+    this.controller.abort(CALL_OVER);
+  }
+
+  /** What to throw for `error`: the caller's own reason after an abort, else a `ModelFailure`. */
+  failure(error: unknown): unknown {
+    if (this.outer.aborted) return this.outer.reason;
+    if (error instanceof ModelFailure) return error;
+    const problem = problemOf(error);
+    if (problem === undefined) return this.broken(error instanceof Error ? error.message : String(error), error);
+    const { code, retryable, unacceptable } = classify(problem);
+    const refused = problem.kind === 'refused' ? problem : undefined;
+    const detail = refused === undefined ? `the provider is ${problem.kind}` : `${refused.status} ${refused.body}`;
+    // The cause of a refusal holds its body as it came, which may quote the key; logs print causes.
+    const cause = refused === undefined ? error : undefined;
+    const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
+    return this.fail(code, unacceptable === true ? { ...facts, unacceptable } : facts);
+  }
+
+  /** The answer broke after it began: never tried again. */
+  broken(detail: string, cause?: unknown): ModelFailure {
+    return this.fail('provider_error', { retryable: false, detail, cause });
+  }
+
+  /** The provider itself reported an error inside its answer; `detail` holds its words, a code first if it has one. */
+  reported(detail: string): ModelFailure {
+    const code = isContextOverflow(detail) ? 'context_too_long' : 'provider_error';
+    return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(detail) ? { unacceptable: true } : {}) });
+  }
+
+  /** A response that ended without its closing event must never pass for a whole answer. */
+  endedEarly(): ModelFailure {
+    return this.broken('the response ended before the answer did');
+  }
+
+  private messageOf(code: ModelFailureCode, unacceptable: boolean): string {
+    if (code === 'provider_auth' && this.route) return ROUTED_REFUSAL;
+    return unacceptable && this.hasAttachments ? ATTACHMENT_REFUSAL : MESSAGES[code];
+  }
+
+  private fail(code: ModelFailureCode, facts: Omit<ModelFailure['facts'], 'ownKey'>): ModelFailure {
+    // Some providers quote the key they refuse.
+    const withoutKey = facts.detail?.replaceAll(this.key, '[key]');
+    const withoutSecrets = this.route ? withoutKey?.replaceAll(this.route.secret, '[token]') : withoutKey;
+    const detail = withoutSecrets?.slice(0, DETAIL_CHARACTERS);
+    return new ModelFailure(code, this.messageOf(code, facts.unacceptable === true), { ...facts, detail, ownKey: this.ownKey });
+  }
+}
+
+function problemOf(error: unknown): TransportProblem | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof TransportFailure) return cause.problem;
+  }
+  return undefined;
+}
+
+interface Classified {
+  readonly code: ModelFailureCode;
+  readonly retryable: boolean;
+  readonly unacceptable?: true;
+}
+
+function classify(problem: TransportProblem): Classified {
+  switch (problem.kind) {
+    case 'refused':
+      return classifyStatus(problem.status, problem.body);
+    case 'unreachable':
+      return { code: 'provider_error', retryable: true };
+    case 'broken':
+    case 'silent':
+      return { code: 'provider_error', retryable: false };
+    default:
+      return problem satisfies never;
+  }
+}
+
+const UNACCEPTABLE: Classified = { code: 'provider_error', retryable: false, unacceptable: true };
+
+function classifyStatus(status: number, body: string): Classified {
+  switch (status) {
+    case 401:
+    case 403:
+      return { code: 'provider_auth', retryable: false };
+    case 429:
+      // A used-up quota answers 429 as well, but waiting does not refill it.
+      return { code: 'provider_rate_limited', retryable: !body.includes('insufficient_quota') };
+    case 503:
+    case 529:
+      return { code: 'provider_overloaded', retryable: true };
+    case 400:
+      // Gemini answers a wrong key with 400.
+      if (body.includes('API_KEY_INVALID')) return { code: 'provider_auth', retryable: false };
+      return isContextOverflow(body) ? { code: 'context_too_long', retryable: false } : UNACCEPTABLE;
+    case 413:
+      return { code: 'context_too_long', retryable: false };
+    case 415:
+    case 422:
+      return UNACCEPTABLE;
+    default:
+      return { code: 'provider_error', retryable: status >= 500 };
+  }
+}
+
+/** The providers' own words for a prompt that does not fit: Anthropic's two, OpenAI's code and sentence, Gemini's. */
+const CONTEXT_OVERFLOW = new RegExp(
+  [
+    'prompt is too long',
+    'exceed context limit',
+    'context_length_exceeded',
+    'exceeds the context window',
+    'maximum context length',
+    'input token count .{0,40}exceeds the maximum',
+  ].join('|'),
+  'i',
+);
+
+function isContextOverflow(text: string): boolean {
+  return CONTEXT_OVERFLOW.test(text);
+}
+
+/**
+ * A tool's input as the model wrote it; no text at all means no arguments.
+ * @throws ModelFailure `provider_error` when it is not a JSON object.
+ */
+export function parseToolInput(json: string, call: ProviderCall): JsonObject {
+  if (json === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw call.broken('the input of a tool call is not JSON', error);
+  }
+  if (!isJsonObject(value)) throw call.broken('the input of a tool call is not a JSON object');
+  return value;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** SDK clients by API key and base address, least recently used dropped first. */
+export class ClientCache<Client> {
+  private readonly clients = new Map<string, Client>();
+
+  constructor(
+    private readonly make: (apiKey: string, baseUrl: string | undefined) => Client,
+    private readonly size: number = CLIENT_CACHE_SIZE,
+  ) {}
+
+  /** @param baseUrl undefined for the provider's public address */
+  get(apiKey: string, baseUrl?: string): Client {
+    const name = JSON.stringify([apiKey, baseUrl]);
+    const client = this.clients.get(name) ?? this.make(apiKey, baseUrl);
+    this.clients.delete(name);
+    this.clients.set(name, client);
+    if (this.clients.size > this.size) {
+      const [oldest] = this.clients.keys();
+      if (oldest !== undefined) this.clients.delete(oldest);
+    }
+    return client;
+  }
+}

@@ -1,0 +1,329 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeUpstream } from '../../../../test/support/fake-upstream.js';
+import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { requestOf, tell, textOf, type Told } from '../../../../test/support/model-calls.js';
+import { anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../../../test/support/provider-wire.js';
+import type { ModelMessage } from '../../domain/model-runtime.js';
+import type { ModelOptions, ModelRequest } from '../index.js';
+import { ModelTransport } from './transport.js';
+import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from '../anthropic/anthropic.limits.js';
+
+let upstream: FakeUpstream;
+let transport: ModelTransport;
+const clock = new ManualClock();
+
+beforeEach(async () => {
+  upstream = await FakeUpstream.start();
+  transport = new ModelTransport(clock);
+});
+
+afterEach(async () => {
+  await transport.onModuleDestroy();
+  await upstream.close();
+});
+
+async function call(wire: ProviderWire, frames: readonly string[], changes: Partial<ModelRequest> = {}): Promise<Told> {
+  upstream.respond((exchange) => exchange.sendAll(frames));
+  const access = { managedKey: undefined, baseUrl: wire.baseUrl(upstream.url) };
+  const told = await tell(wire.runtime(access, transport, clock), requestOf(wire, changes));
+  expect(told.thrown).toBeUndefined();
+  return told;
+}
+
+/** The body that a request of these changes puts on the wire. */
+async function sent(wire: ProviderWire, changes: Partial<ModelRequest>): Promise<Readonly<Record<string, unknown>>> {
+  await call(wire, wire.text(['ok']), changes);
+  return upstream.requests.at(-1)?.body ?? {};
+}
+
+/** The answer just told, as it stands in the conversation afterwards. */
+function asMessage({ events }: Told): Extract<ModelMessage, { role: 'assistant' }> {
+  const stopped = events.at(-1);
+  if (stopped?.type !== 'stopped') throw new Error('the answer did not stop');
+  const toolCalls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
+  return { role: 'assistant', text: textOf(events), toolCalls, state: stopped.state };
+}
+
+function result(toolCallId: string, output: string, isError = false): ModelMessage {
+  return { role: 'tool', toolCallId, toolName: 'look_up', output, isError };
+}
+
+function sse(...events: ({ type: string } & Record<string, unknown>)[]): string[] {
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+const question: ModelMessage = { role: 'user', text: 'where' };
+const call1 = { id: 'c1', name: 'look_up', input: { city: 'Paris' } };
+const call2 = { id: 'c2', name: 'look_up', input: { city: 'Rome' } };
+
+describe('anthropic', () => {
+  type Options = Extract<ModelOptions, { type: 'anthropic' }>;
+  const plain: Options = { type: 'anthropic', thinking: null, temperature: null, webSearch: false };
+  const body = (model: string, options: Partial<Options>, showReasoning = false) =>
+    sent(anthropicWire, { model, options: { ...plain, ...options }, showReasoning });
+  const enabled = (effort: 'low' | 'max') => ({ thinking: { type: 'enabled', effort } }) as const;
+  const disabled = { thinking: { type: 'disabled' } } as const;
+
+  it('adaptive models get adaptive thinking and the effort', async () => {
+    const request = await body('claude-sonnet-5', enabled('max'));
+    expect(request).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'max' } });
+    expect(await body('claude-sonnet-5', enabled('low'), true)).toMatchObject({
+      thinking: { type: 'adaptive', display: 'summarized' },
+    });
+  });
+
+  it('budget models get a token budget below the token limit, and no effort', async () => {
+    const request = await body('claude-haiku-4-5', enabled('max'));
+    expect(request['thinking']).toEqual({ type: 'enabled', budget_tokens: THINKING_BUDGET_TOKENS });
+    expect(request).not.toHaveProperty('output_config');
+    expect(THINKING_BUDGET_TOKENS).toBeLessThan(MAX_OUTPUT_TOKENS);
+  });
+
+  it('models that always think are never told to stop', async () => {
+    for (const options of [disabled, {}]) {
+      const request = await body('claude-opus-5-5', options);
+      expect(request['thinking']).toEqual({ type: 'adaptive' });
+      expect(request).not.toHaveProperty('output_config');
+    }
+  });
+
+  it('where thinking between tools is the least, disabled and absent mean that', async () => {
+    expect((await body('claude-sonnet-5-5', disabled))['thinking']).toEqual({ type: 'between_tools' });
+    expect((await body('claude-sonnet-5-5', {}))['thinking']).toEqual({ type: 'between_tools' });
+  });
+
+  it('elsewhere disabled is sent and absent leaves the provider its default', async () => {
+    expect((await body('claude-sonnet-5', disabled))['thinking']).toEqual({ type: 'disabled' });
+    expect(await body('claude-sonnet-5', {})).not.toHaveProperty('thinking');
+  });
+
+  it('the temperature reaches models that take one, and not beside thinking', async () => {
+    expect((await body('claude-haiku-4-5', { temperature: 0.3 }))['temperature']).toBe(0.3);
+    expect((await body('claude-sonnet-4-6', { temperature: 0 }))['temperature']).toBe(0);
+    expect(await body('claude-sonnet-5-5', { temperature: 0.3 })).not.toHaveProperty('temperature');
+    expect(await body('claude-haiku-4-5', { temperature: 0.3, ...enabled('low') })).not.toHaveProperty('temperature');
+  });
+
+  it('web search is a tool that the provider runs', async () => {
+    expect((await body('claude-sonnet-5-5', { webSearch: true }))['tools']).toEqual([
+      { type: 'web_search_20250305', name: 'web_search' },
+    ]);
+    expect(await body('claude-sonnet-5-5', {})).not.toHaveProperty('tools');
+  });
+
+  it('results of parallel calls go back together, failed ones marked', async () => {
+    const answer: ModelMessage = { role: 'assistant', text: ' ', toolCalls: [call1, call2] };
+    const messages = [question, answer, result('c1', 'France'), result('c2', 'down', true)];
+    expect((await sent(anthropicWire, { messages }))['messages']).toEqual([
+      { role: 'user', content: 'where' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', ...call1 },
+          { type: 'tool_use', ...call2 },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'c1', content: 'France' },
+          { type: 'tool_result', tool_use_id: 'c2', content: 'down', is_error: true },
+        ],
+      },
+    ]);
+  });
+
+  const thinking = { type: 'thinking', thinking: 'Let me see.', signature: 'sig-1' };
+  const thoughtful = sse(
+    { type: 'message_start', message: { usage: { input_tokens: 5, cache_read_input_tokens: 7, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Let me ' } },
+    { type: 'ping' },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'see.' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'sig-1' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', ...call1, input: {} } },
+    { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"city":"Paris"}' } },
+    { type: 'content_block_stop', index: 1 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
+    { type: 'message_stop' },
+  );
+
+  it('signed thinking goes back exactly as it came, to the same model alone', async () => {
+    const told = await call(anthropicWire, thoughtful);
+    expect(told.events.filter((event) => event.type === 'reasoning').map((event) => event.text)).toEqual([
+      'Let me ',
+      'see.',
+    ]);
+    expect(told.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens: 9 } });
+    // As a database gives it back.
+    const stored = JSON.parse(JSON.stringify(asMessage(told))) as ModelMessage;
+    const messages = [question, stored, result('c1', 'France')];
+    const same = (await sent(anthropicWire, { messages }))['messages'] as { content: unknown }[];
+    expect(same[1]?.content).toEqual([thinking, { type: 'tool_use', ...call1 }]);
+    const other = (await sent(anthropicWire, { messages, model: 'claude-sonnet-5' }))['messages'] as typeof same;
+    expect(other[1]?.content).toEqual([{ type: 'tool_use', ...call1 }]);
+  });
+
+  it('an answer that the provider paused is taken up again and told as one', async () => {
+    const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} };
+    const paused = sse(
+      { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: search },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"query":"x"}' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'pause_turn' }, usage: { output_tokens: 4 } },
+      { type: 'message_stop' },
+    );
+    const found = anthropicWire.text(['Found.'], { input: 6, output: 2 });
+    upstream.respond((exchange) =>
+      exchange.sendAll(upstream.requests.length === 1 ? paused : found),
+    );
+    const access = { managedKey: undefined, baseUrl: upstream.url };
+    const told = await tell(anthropicWire.runtime(access, transport, clock), requestOf(anthropicWire));
+    expect(told.thrown).toBeUndefined();
+    expect(textOf(told.events)).toBe('Found.');
+    expect(told.events.at(-1)).toMatchObject({ reason: 'end', usage: { inputTokens: 11, outputTokens: 6 } });
+    expect((upstream.requests[1]?.body['messages'] as unknown[]).at(-1)).toEqual({
+      role: 'assistant',
+      content: [{ ...search, input: { query: 'x' } }],
+    });
+  });
+
+  it('a refusal is told as one', async () => {
+    const frames = anthropicWire.text(['No.']).map((frame) => frame.replace('end_turn', 'refusal'));
+    expect((await call(anthropicWire, frames)).events.at(-1)).toMatchObject({ reason: 'refusal' });
+  });
+});
+
+describe('openai-responses', () => {
+  it('stores nothing at the provider and asks for encrypted reasoning', async () => {
+    const request = await sent(openaiWire, { system: 'Be brief.' });
+    expect(request).toMatchObject({
+      store: false,
+      stream: true,
+      include: ['reasoning.encrypted_content'],
+      instructions: 'Be brief.',
+    });
+    expect(request).not.toHaveProperty('reasoning');
+    expect(request).not.toHaveProperty('text');
+  });
+
+  it('the effort and the verbosity reach the request', async () => {
+    const options = { type: 'openai-responses', reasoningEffort: 'xhigh', verbosity: 'low' } as const;
+    expect(await sent(openaiWire, { options, showReasoning: true })).toMatchObject({
+      reasoning: { effort: 'xhigh', summary: 'auto' },
+      text: { verbosity: 'low' },
+    });
+  });
+
+  it('encrypted reasoning goes back exactly as it came, to the same model alone', async () => {
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sealed' };
+    const written = { type: 'function_call', call_id: 'c1', name: 'look_up', arguments: '{"city":"Paris"}' };
+    const functionCall = { ...written, id: 'fc_1' };
+    const done = { id: 'r', status: 'completed', output: [], usage: { input_tokens: 3, output_tokens: 4 } };
+    const told = await call(
+      openaiWire,
+      sse(
+        { type: 'response.reasoning_summary_text.delta', delta: 'Hm.' },
+        { type: 'response.output_item.done', output_index: 0, item: reasoning },
+        { type: 'response.output_item.added', output_index: 1, item: { ...functionCall, arguments: '' } },
+        { type: 'response.output_item.done', output_index: 1, item: functionCall },
+        { type: 'response.completed', response: done },
+      ),
+    );
+    expect(told.events.at(0)).toEqual({ type: 'reasoning', text: 'Hm.' });
+    const messages = [question, asMessage(told), result('c1', 'down', true)];
+    const output = { type: 'function_call_output', call_id: 'c1', output: 'Error: down' };
+    expect((await sent(openaiWire, { messages }))['input']).toEqual([
+      { role: 'user', content: 'where' },
+      reasoning,
+      functionCall,
+      output,
+    ]);
+    expect((await sent(openaiWire, { messages, model: 'gpt-5.4' }))['input']).toEqual([
+      { role: 'user', content: 'where' },
+      written,
+      output,
+    ]);
+  });
+});
+
+describe('gemini', () => {
+  const frame = (parts: unknown[], finishReason?: string) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, finishReason }] })}\n\n`;
+
+  it('asks for thoughts only when they are to be shown', async () => {
+    expect(await sent(geminiWire, {})).not.toHaveProperty('generationConfig.thinkingConfig');
+    expect(await sent(geminiWire, { showReasoning: true })).toHaveProperty(
+      'generationConfig.thinkingConfig.includeThoughts',
+      true,
+    );
+    expect(upstream.requests[0]?.path).toBe('/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse');
+  });
+
+  it('signatures go back with their parts, thoughts do not, and made-up ids stay here', async () => {
+    const signed = { functionCall: { name: 'look_up', args: { city: 'Paris' } }, thoughtSignature: 'c2ln' };
+    const told = await call(geminiWire, [
+      frame([{ text: 'Hm.', thought: true }]),
+      frame([{ text: 'I look ' }]),
+      frame([{ text: 'it up.' }]),
+      frame([signed]),
+      frame([], 'STOP'),
+    ]);
+    expect(told.events.at(0)).toEqual({ type: 'reasoning', text: 'Hm.' });
+    const answer = asMessage(told);
+    expect(answer.toolCalls[0]?.id).toMatch(/^local_/);
+    const messages = [question, answer, result(answer.toolCalls[0]?.id ?? '', 'France')];
+    expect((await sent(geminiWire, { messages }))['contents']).toEqual([
+      { role: 'user', parts: [{ text: 'where' }] },
+      { role: 'model', parts: [{ text: 'I look it up.' }, signed] },
+      { role: 'user', parts: [{ functionResponse: { name: 'look_up', response: { output: 'France' } } }] },
+    ]);
+  });
+
+  it('a call without its signature carries what the API accepts in its place', async () => {
+    const answer: ModelMessage = { role: 'assistant', text: '', toolCalls: [call1, call2] };
+    const messages = [question, answer, result('c1', 'France'), result('c2', 'down', true)];
+    expect((await sent(geminiWire, { messages }))['contents']).toEqual([
+      { role: 'user', parts: [{ text: 'where' }] },
+      {
+        role: 'model',
+        parts: [
+          {
+            functionCall: { id: 'c1', name: 'look_up', args: { city: 'Paris' } },
+            thoughtSignature: 'skip_thought_signature_validator',
+          },
+          { functionCall: { id: 'c2', name: 'look_up', args: { city: 'Rome' } } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'c1', name: 'look_up', response: { output: 'France' } } },
+          { functionResponse: { id: 'c2', name: 'look_up', response: { error: 'down' } } },
+        ],
+      },
+    ]);
+  });
+
+  it('a blocked prompt and a blocked answer are refusals', async () => {
+    const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: 'SAFETY' } })}\n\n`;
+    expect((await call(geminiWire, [blocked])).events).toEqual([
+      { type: 'stopped', reason: 'refusal', usage: { inputTokens: null, outputTokens: null } },
+    ]);
+    expect((await call(geminiWire, [frame([{ text: 'a' }], 'SAFETY')])).events.at(-1)).toMatchObject({
+      reason: 'refusal',
+    });
+  });
+
+  it('a wrong key is provider_auth although the API answers 400, and RetryInfo counts as Retry-After', async () => {
+    const runtime = geminiWire.runtime({ managedKey: undefined, baseUrl: upstream.url }, transport, clock);
+    upstream.respond((exchange) =>
+      exchange.refuse(400, { error: { code: 400, details: [{ reason: 'API_KEY_INVALID' }] } }),
+    );
+    expect((await tell(runtime, requestOf(geminiWire))).thrown).toMatchObject({ code: 'provider_auth' });
+    upstream.respond((exchange) => exchange.refuse(429, { error: { details: [{ retryDelay: '17.2s' }] } }));
+    expect((await tell(runtime, requestOf(geminiWire))).thrown).toMatchObject({ facts: { retryAfterSeconds: 18 } });
+  });
+});

@@ -1,0 +1,86 @@
+import type { Feature } from '../../../access/index.js';
+import type { Clock } from '../../../platform/clock/index.js';
+import type { DtoClass } from '../../../platform/http/index.js';
+import type { CatalogueModel } from '../../domain/catalogue-model.js';
+import type { ModelRuntime } from '../../domain/model-runtime.js';
+import type { KeyChoice, OwnKeyRules } from './own-key.js';
+import type { ProviderAccess } from './provider-call.js';
+import type { ModelTransport } from './transport.js';
+
+/** What a caller may send about the model, whatever the provider. */
+export interface ModelChoice {
+  readonly model?: string;
+}
+
+/** A provider that the API knows by its type, whether this installation runs it or not. */
+export interface KnownProvider<Type extends string = string> {
+  /** What `provider.type` says of an agent; stored, so it never changes. */
+  readonly type: Type;
+  /** The classes of `provider` in the body that creates an agent and in the one that changes it. */
+  readonly bodies: {
+    readonly create: new () => KeyChoice & ModelChoice & { readonly type: Type };
+    readonly change: new () => ModelChoice & { readonly type: Type };
+  };
+  /** The feature that an organization needs; absent where every organization may have such agents. */
+  readonly feature?: Feature;
+  readonly ownKey: OwnKeyRules;
+  /** The response components that its agents can emit, by the names of their switches. */
+  readonly responseComponents: 'all' | readonly string[];
+}
+
+/** The settings that a provider adds to its agents. */
+export interface ProviderSettings<Options, Request> {
+  /** Of an agent whose creator sent none. */
+  readonly initial: Options;
+  /** For an answer that must come fast: no more thinking than the model cannot do without, and no search. */
+  readonly quick: Options;
+  /** The settings after a request; what was not sent stays. */
+  merge(current: Options, request: Request): Options;
+  /** As reads and versions show them, beside type, model and whose key pays. */
+  describe(options: Options): Readonly<Record<string, unknown>>;
+  /** Turns on the web search that the provider makes itself; absent where it has none. */
+  withWebSearch?(options: Options): Options;
+}
+
+/**
+ * A provider that agents run on. Its methods take options of its own type alone, which the types cannot tell once
+ * the descriptor has been looked up: look it up by the type of the options that it is given.
+ */
+export interface Provider<
+  Type extends string = string,
+  Options extends { readonly type: Type } = { readonly type: Type },
+  Request extends { readonly type: Type } = { readonly type: Type },
+> extends KnownProvider<Type> {
+  readonly bodies: {
+    readonly create: new () => KeyChoice & ModelChoice & Request;
+    readonly change: new () => ModelChoice & Request;
+    /** `provider` of an agent in answers. */
+    readonly response: DtoClass;
+  };
+  readonly runtime: new (access: ProviderAccess, transport: ModelTransport, clock: Clock) => ModelRuntime<Options>;
+  /** Strongest first: the order in which a refusal lists them. Exactly one is the default. */
+  readonly models: readonly CatalogueModel[];
+  readonly settings: ProviderSettings<Options, Request>;
+  /** The operator's key is in `<name>_API_KEY`, an address that replaces the public one in `<name>_BASE_URL`. */
+  readonly environment: string;
+  /** The last part of a gateway's address for this provider; absent where gateways do not carry its traffic. */
+  readonly gatewayPath?: string;
+  /** Of the images, PDFs and texts that can be attached, those that its models do not take. */
+  readonly refusedMediaTypes: readonly string[];
+}
+
+/** Describes a provider that agents run on. */
+export function defineProvider<
+  const Type extends string,
+  Options extends { readonly type: Type },
+  Request extends { readonly type: Type },
+>(provider: Provider<Type, Options, Request>): Provider<Type, Options, Request> {
+  return provider;
+}
+
+/** Describes a provider whose type requests may name although this installation has no runtime for it. */
+export function defineUnavailableProvider<const Type extends string>(
+  provider: KnownProvider<Type>,
+): KnownProvider<Type> {
+  return provider;
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { requestOf, tell } from '../../../../test/support/model-calls.js';
+import { anthropicWire } from '../../../../test/support/provider-wire.js';
+import { ModelFailure } from '../../domain/model-failure.js';
+import type { ModelEvent, ModelRuntime } from '../../domain/model-runtime.js';
+import { RetryingRuntime } from './retrying.runtime.js';
+import { MAX_RETRY_AFTER_SECONDS } from './limits.js';
+
+const request = requestOf(anthropicWire);
+const text: ModelEvent = { type: 'text', text: 'hi' };
+const stopped: ModelEvent = { type: 'stopped', reason: 'end', usage: { inputTokens: 1, outputTokens: 1 } };
+
+function failure(retryable: boolean, retryAfterSeconds?: number): ModelFailure {
+  return new ModelFailure('provider_overloaded', 'busy', { retryable, retryAfterSeconds, ownKey: false });
+}
+
+/** Plays one script a call: events to tell, a failure to end with. */
+class ScriptedRuntime implements ModelRuntime {
+  calls = 0;
+  left = 0;
+
+  constructor(private readonly scripts: readonly (readonly (ModelEvent | Error)[])[]) {}
+
+  async *stream(): AsyncGenerator<ModelEvent> {
+    const script = this.scripts[this.calls] ?? [];
+    this.calls += 1;
+    let ended = false;
+    try {
+      for (const step of script) {
+        await Promise.resolve();
+        if (step instanceof Error) {
+          ended = true;
+          throw step;
+        }
+        yield step;
+      }
+      ended = true;
+    } finally {
+      if (!ended) this.left += 1;
+    }
+  }
+}
+
+function retrying(scripts: readonly (readonly (ModelEvent | Error)[])[]) {
+  const inner = new ScriptedRuntime(scripts);
+  const clock = new ManualClock();
+  return { inner, clock, runtime: new RetryingRuntime(inner, clock, () => 1) };
+}
+
+describe('a call that the provider refused before it sent anything', () => {
+  it('is tried again after a growing wait, and then told as if nothing had been', async () => {
+    const { inner, clock, runtime } = retrying([[failure(true)], [failure(true)], [text, stopped]]);
+    const told = tell(runtime, request);
+    await clock.untilPending();
+    expect({ calls: inner.calls, wait: clock.nextIn() }).toEqual({ calls: 1, wait: 500 });
+    await clock.advance(500);
+    await clock.untilPending();
+    expect({ calls: inner.calls, wait: clock.nextIn() }).toEqual({ calls: 2, wait: 1000 });
+    await clock.advance(1000);
+    expect(await told).toEqual({ events: [text, stopped], thrown: undefined });
+    expect(inner.calls).toBe(3);
+  });
+
+  it('is tried at most twice more', async () => {
+    const { inner, clock, runtime } = retrying([[failure(true)], [failure(true)], [failure(true)], [text, stopped]]);
+    const told = tell(runtime, request);
+    await clock.untilPending();
+    await clock.advance(500);
+    await clock.untilPending();
+    await clock.advance(1000);
+    expect((await told).thrown).toBeInstanceOf(ModelFailure);
+    expect({ calls: inner.calls, pending: clock.pending() }).toEqual({ calls: 3, pending: 0 });
+  });
+
+  it('spreads its waits at random', async () => {
+    const inner = new ScriptedRuntime([[failure(true)], [stopped]]);
+    const clock = new ManualClock();
+    const told = tell(new RetryingRuntime(inner, clock, () => 0), request);
+    await clock.untilPending();
+    expect(clock.nextIn()).toBe(250);
+    await clock.advance(250);
+    await told;
+  });
+
+  it('waits as long as Retry-After asks', async () => {
+    const { clock, runtime } = retrying([[failure(true, 7)], [stopped]]);
+    const told = tell(runtime, request);
+    await clock.untilPending();
+    expect(clock.nextIn()).toBe(7000);
+    await clock.advance(7000);
+    expect((await told).events).toEqual([stopped]);
+  });
+
+  it('is given up at once when Retry-After asks for too much', async () => {
+    const { inner, clock, runtime } = retrying([[failure(true, MAX_RETRY_AFTER_SECONDS + 1)], [stopped]]);
+    expect((await tell(runtime, request)).thrown).toMatchObject({ facts: { retryAfterSeconds: 21 } });
+    expect({ calls: inner.calls, pending: clock.pending() }).toEqual({ calls: 1, pending: 0 });
+  });
+
+  it('is not tried again once the caller has left', async () => {
+    const { inner, clock, runtime } = retrying([[failure(true)], [stopped]]);
+    const controller = new AbortController();
+    const told = tell(runtime, request, controller.signal);
+    await clock.untilPending();
+    const reason = new Error('the user left');
+    controller.abort(reason);
+    expect((await told).thrown).toBe(reason);
+    expect({ calls: inner.calls, pending: clock.pending() }).toEqual({ calls: 1, pending: 0 });
+  });
+});
+
+describe('a call that is not to be tried again', () => {
+  it('is one that says so', async () => {
+    const { inner, runtime } = retrying([[failure(false)], [stopped]]);
+    expect((await tell(runtime, request)).thrown).toMatchObject({ code: 'provider_overloaded' });
+    expect(inner.calls).toBe(1);
+  });
+
+  it('is any that has told an event', async () => {
+    const { inner, clock, runtime } = retrying([[text, failure(true)], [stopped]]);
+    const told = await tell(runtime, request);
+    expect(told.events).toEqual([text]);
+    expect(told.thrown).toBeInstanceOf(ModelFailure);
+    expect({ calls: inner.calls, pending: clock.pending() }).toEqual({ calls: 1, pending: 0 });
+  });
+
+  it('is any that failed for another reason', async () => {
+    const bug = new TypeError('a bug');
+    const { inner, runtime } = retrying([[bug], [stopped]]);
+    expect((await tell(runtime, request)).thrown).toBe(bug);
+    expect(inner.calls).toBe(1);
+  });
+});
+
+it('a reader that leaves early ends the call underneath', async () => {
+  const { inner, runtime } = retrying([[text, stopped]]);
+  for await (const event of runtime.stream(request, new AbortController().signal)) {
+    if (event.type === 'text') break;
+  }
+  expect(inner.left).toBe(1);
+});

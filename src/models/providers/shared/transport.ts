@@ -1,0 +1,212 @@
+import { Agent, request } from 'undici';
+import type { Clock } from '../../../platform/clock/index.js';
+import { CONNECT_MS, IDLE_MS, KEEP_ALIVE_MS, REFUSAL_BODY_BYTES } from './limits.js';
+
+/**
+ * What went wrong between this process and a provider. The messages avoid words like "timeout": the
+ * SDKs match on them and would replace this error by one of their own, without the facts.
+ */
+export type TransportProblem =
+  /** Answered with an error status. */
+  | { readonly kind: 'refused'; readonly status: number; readonly retryAfterSeconds?: number; readonly body: string }
+  /** Took no connection, or closed it before the first byte of an answer. */
+  | { readonly kind: 'unreachable' }
+  /** Broke off while the answer was under way. */
+  | { readonly kind: 'broken' }
+  /** Sent no byte for the idle limit. */
+  | { readonly kind: 'silent' };
+
+export class TransportFailure extends Error {
+  constructor(
+    readonly problem: TransportProblem,
+    cause?: unknown,
+  ) {
+    super(describe(problem), cause === undefined ? undefined : { cause });
+    this.name = 'TransportFailure';
+  }
+}
+
+function describe(problem: TransportProblem): string {
+  return problem.kind === 'refused' ? `the provider refused with ${problem.status}` : `the provider is ${problem.kind}`;
+}
+
+/**
+ * The connections to all providers, as the `fetch` that the SDKs take. Built on undici's `request`,
+ * because its `fetch` costs several times the work a chunk. Follows no redirect, since a redirect would
+ * carry the key elsewhere; turns every error status into a `TransportFailure`, because one of the SDKs
+ * drops the response's headers and with them `Retry-After`.
+ */
+export class ModelTransport {
+  private readonly agent: Agent;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly idleMs: number = IDLE_MS,
+  ) {
+    this.agent = new Agent({
+      connections: null,
+      // HTTP/1.1: aborting a call closes its own socket, and one broken connection ends one call.
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // The idle limit below watches both, on the injected clock.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: CONNECT_MS },
+    });
+  }
+
+  readonly fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const call = new WatchedCall(this.clock, this.idleMs, init.signal ?? undefined);
+    try {
+      const answer = await request(input instanceof Request ? input.url : input, {
+        dispatcher: this.agent,
+        method: 'POST',
+        headers: Object.fromEntries(new Headers(init.headers)),
+        body: textOf(init.body),
+        signal: call.signal,
+      });
+      if (answer.statusCode < 200 || answer.statusCode > 299) {
+        throw await refusal(answer.statusCode, answer.headers, call.watch(answer.body), this.clock.now());
+      }
+      return new Response(call.stream(answer.body), { status: 200, headers: flatten(answer.headers) });
+    } catch (error) {
+      call.end();
+      if (init.signal?.aborted === true) throw init.signal.reason;
+      throw call.explain(error, 'unreachable');
+    }
+  };
+
+  /** Closes every connection; calls under way fail. */
+  async onModuleDestroy(): Promise<void> {
+    await this.agent.destroy();
+  }
+}
+
+type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+function flatten(headers: RawHeaders): Headers {
+  const flat = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat.set(name, typeof value === 'string' ? value : value.join(', '));
+  }
+  return flat;
+}
+
+function textOf(body: RequestInit['body']): string {
+  if (typeof body !== 'string') throw new TypeError('a model request is JSON text');
+  return body;
+}
+
+async function refusal(
+  status: number,
+  headers: RawHeaders,
+  chunks: AsyncIterable<Uint8Array>,
+  now: Date,
+): Promise<TransportFailure> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size >= REFUSAL_BODY_BYTES) break;
+  }
+  const body = Buffer.concat(parts).subarray(0, REFUSAL_BODY_BYTES).toString('utf8');
+  const retryAfterSeconds = retryAfter(headers['retry-after'], body, now);
+  return new TransportFailure({ kind: 'refused', status, retryAfterSeconds, body });
+}
+
+/** `Retry-After`, seconds or a date (RFC 9110, 10.2.3), or the delay that Google's `RetryInfo` names in the body. */
+function retryAfter(header: string | string[] | undefined, body: string, now: Date): number | undefined {
+  const named = typeof header === 'string' ? header : /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  if (named === undefined) return undefined;
+  const seconds = Number(named);
+  if (Number.isFinite(seconds)) return Math.max(0, Math.ceil(seconds));
+  const date = Date.parse(named);
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
+}
+
+/** The caller wants no more of the answer. */
+const UNWANTED = new Error('The rest of the answer is not wanted');
+
+/** One call on its way: joins the caller's signal with the idle limit, which runs only while bytes are waited for. */
+class WatchedCall {
+  private readonly controller = new AbortController();
+  private readonly abort = (): void => {
+    this.controller.abort(this.outer?.reason);
+  };
+  /** When the wait for the next byte began; null while the reader is the one who is slow. */
+  private waitingSince: number | null;
+  private silent = false;
+  private cancelTimer: () => void;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly idleMs: number,
+    private readonly outer: AbortSignal | undefined,
+  ) {
+    if (outer?.aborted === true) this.abort();
+    else outer?.addEventListener('abort', this.abort, { once: true });
+    this.waitingSince = this.clock.monotonic();
+    this.cancelTimer = this.clock.after(idleMs, this.check);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Re-armed from here rather than a byte at a time, so that a token costs no timer. */
+  private readonly check = (): void => {
+    const waited = this.waitingSince === null ? 0 : this.clock.monotonic() - this.waitingSince;
+    if (waited < this.idleMs) {
+      this.cancelTimer = this.clock.after(this.idleMs - waited, this.check);
+      return;
+    }
+    this.silent = true;
+    this.controller.abort(new TransportFailure({ kind: 'silent' }));
+  };
+
+  async *watch(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.waitingSince = null;
+      yield chunk;
+      this.waitingSince = this.clock.monotonic();
+    }
+  }
+
+  stream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+    const chunks = body[Symbol.asyncIterator]();
+    this.waitingSince = null;
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (reader) => {
+          this.waitingSince = this.clock.monotonic();
+          try {
+            const next = await chunks.next();
+            this.waitingSince = null;
+            if (next.done !== true) return reader.enqueue(next.value);
+            this.end();
+            reader.close();
+          } catch (error) {
+            this.end();
+            reader.error(this.outer?.aborted === true ? this.outer.reason : this.explain(error, 'broken'));
+          }
+        },
+        cancel: () => {
+          this.end();
+          this.controller.abort(UNWANTED);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  explain(error: unknown, kind: 'unreachable' | 'broken'): unknown {
+    if (this.silent) return new TransportFailure({ kind: 'silent' });
+    return error instanceof TransportFailure ? error : new TransportFailure({ kind }, error);
+  }
+
+  end(): void {
+    this.cancelTimer();
+    this.outer?.removeEventListener('abort', this.abort);
+  }
+}

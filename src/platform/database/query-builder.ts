@@ -1,0 +1,33 @@
+import type { EntitySchemaWithMeta } from '@mikro-orm/core';
+import type { InferKyselyTable } from '@mikro-orm/sql';
+import { type Compilable, DummyDriver, Kysely, PostgresAdapter, PostgresQueryCompiler } from 'kysely';
+import type { SqlExecutor } from './database.js';
+
+/** The columns of a mapped table, as they are answered and compared with: timestamps are text. */
+export type ColumnsOf<Entity extends EntitySchemaWithMeta> = {
+  [Column in keyof InferKyselyTable<Entity>]: Answered<InferKyselyTable<Entity>[Column]>;
+};
+type Answered<Value> = Value extends Date ? string : Value;
+
+/**
+ * Builds typed statements and runs none: `rowsOf` does, in a transaction or outside of one, with what `Database` adds to
+ * every statement.
+ */
+export function queryBuilder<Tables>(): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createIntrospector: () => {
+        throw new Error('Nothing here is connected to a database');
+      },
+    },
+  });
+}
+
+/** Runs a statement; timestamps come back as PostgreSQL text (`toDate`), and so do the largest integers. */
+export function rowsOf<Row extends object>(executor: SqlExecutor, query: Compilable<Row>): Promise<Row[]> {
+  const { sql, parameters } = query.compile();
+  return executor.query<Row>(sql, parameters);
+}

@@ -1,0 +1,87 @@
+import type { EntityMetadata, EntitySchema, MikroORM } from '@mikro-orm/core';
+
+/** A row for a table that a context has mapped (`ContextSchema.entities`), by the names of its properties. */
+export interface TableRow {
+  readonly entity: EntitySchema;
+  readonly row: object;
+}
+
+/** The row has every property of the mapping; the database makes up none of them but generated columns. */
+export function tableRow<Entity extends object>(
+  entity: EntitySchema<Entity>,
+  row: { readonly [Property in keyof Entity & string]: Entity[Property] },
+): TableRow {
+  return { entity: entity as EntitySchema, row };
+}
+
+/** Rows of one table, as a statement takes them: all of them in one parameter, whatever their number. */
+export interface TableRows {
+  readonly table: string;
+  /** Of a mapped row, which are those of the parameter's JSON. */
+  readonly columns: readonly string[];
+  readonly primaryKey: readonly string[];
+  /** One object a row, by the names of its columns. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+/**
+ * The rows by table, in the order in which the tables first occur.
+ * @throws Error for an entity that no context has registered
+ */
+export function rowsByTable(orm: Pick<MikroORM, 'getMetadata'>, rows: readonly TableRow[]): TableRows[] {
+  const entities = new Set(rows.map(({ entity }) => entity));
+  return [...entities].map((entity) => {
+    const metadata = orm.getMetadata().find(entity);
+    if (!metadata) throw new Error(`No context has registered the entity ${entity.meta.className}`);
+    const own = rows.filter((row) => row.entity === entity);
+    return { ...layoutOf(metadata), rows: own.map(({ row }) => byColumn(metadata, row)) };
+  });
+}
+
+/**
+ * An insert of such rows, unless they are there already.
+ * @param rows the parameter that holds them, of the type `json`
+ * @param condition what must have a row for them to be inserted
+ */
+export function insertRows({ table, columns, primaryKey }: Omit<TableRows, 'rows'>, rows: string, condition: string): string {
+  const names = columns.map(quoted).join(', ');
+  const values = columns.map((column) => `added.${quoted(column)}`).join(', ');
+  return `insert into ${quoted(table)} (${names})
+    select ${values} from ${condition}, json_populate_recordset(null::${quoted(table)}, ${rows}) added
+    on conflict (${primaryKey.map(quoted).join(', ')}) do nothing`;
+}
+
+const layouts = new WeakMap<EntityMetadata, Omit<TableRows, 'rows'>>();
+
+function layoutOf(metadata: EntityMetadata): Omit<TableRows, 'rows'> {
+  const known = layouts.get(metadata);
+  if (known) return known;
+  const layout = {
+    table: metadata.tableName,
+    columns: storedProperties(metadata).map(({ fieldNames: [column = ''] }) => column),
+    primaryKey: metadata.getPrimaryProps().flatMap(({ fieldNames }) => fieldNames),
+  };
+  layouts.set(metadata, layout);
+  return layout;
+}
+
+function storedProperties({ props }: EntityMetadata): EntityMetadata['props'] {
+  return props.filter(({ persist, generated, formula }) => persist !== false && !generated && !formula);
+}
+
+function byColumn(metadata: EntityMetadata, row: object): Record<string, unknown> {
+  const given = row as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    storedProperties(metadata).map(({ name, fieldNames: [column = ''] }) => [column, toJson(given[name])]),
+  );
+}
+
+/** What JSON has no form for, as PostgreSQL reads it from text. */
+function toJson(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

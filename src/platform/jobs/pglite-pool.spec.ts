@@ -1,0 +1,21 @@
+import { expect, it } from '@jest/globals';
+import { DEFAULT_SCHEMA } from 'bullmq';
+import { schemas } from '../../app.module.js';
+import { migrate, openPglite } from '../database/index.js';
+import { migratePglite } from './pglite-pool.js';
+
+it('finds no name of the service that hides one of the queue, on the connection that they share', async () => {
+  const open = await openPglite({}, schemas);
+  if (open.native.kind !== 'embedded') throw new Error('PGlite is the embedded database');
+  await migrate(open);
+  await migratePglite(open.native.pglite);
+  const { rows } = await open.native.pglite.query(
+    `with named as (
+       select typname::text as name, nspname from pg_type join pg_namespace n on n.oid = typnamespace
+       union all select proname::text, nspname from pg_proc join pg_namespace n on n.oid = pronamespace)
+     select name from named where nspname in ('public', $1) group by name having count(distinct nspname) > 1`,
+    [DEFAULT_SCHEMA],
+  );
+  expect(rows).toEqual([]);
+  await open.close();
+});

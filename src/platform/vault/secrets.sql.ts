@@ -1,0 +1,72 @@
+/*
+ * On the path of a message: the secrets of its agent are read here, any number by one prepared statement. And the one
+ * write of a rotation that the ORM has no words for: many rows, each only if it is still what it was.
+ */
+import type { SqlExecutor } from '../database/index.js';
+import type { SealedSecret, SecretRef } from './sealed-secret.js';
+
+/** A secret with its place. */
+export type SecretRow = SecretRef & SealedSecret;
+
+/** A secret that was encrypted anew. */
+export interface Resealed {
+  readonly was: SecretRow;
+  readonly sealed: SealedSecret;
+}
+
+interface SealedRow {
+  readonly position: number;
+  readonly ciphertext: Uint8Array;
+  readonly nonce: Uint8Array;
+  readonly wrapped_key: Uint8Array;
+  readonly key_id: string;
+}
+
+/** @returns what is stored, by the position of its reference */
+export async function selectSecrets(source: SqlExecutor, refs: readonly SecretRef[]): Promise<Map<number, SealedSecret>> {
+  const rows = await source.query<SealedRow>(
+    `select asked.position, s.ciphertext, s.nonce, s.wrapped_key, s.key_id
+     from jsonb_to_recordset($1::jsonb)
+       as asked (position int, organization_id uuid, record_id uuid, field text)
+     join secrets s using (organization_id, record_id, field)`,
+    [JSON.stringify(refs.map((ref, position) => ({ position, ...columnsOf(ref) })))],
+  );
+  return new Map(rows.map((row) => [row.position, sealedOf(row)]));
+}
+
+/**
+ * Replaces those that nobody has written since. The wrapped key is as good as a version: every write makes another one.
+ * @returns how many were replaced
+ */
+export async function reseal(source: SqlExecutor, changes: readonly Resealed[]): Promise<number> {
+  const updated = await source.query(
+    `update secrets s set ciphertext = decode(n.ciphertext, 'base64'), nonce = decode(n.nonce, 'base64'),
+       wrapped_key = decode(n.wrapped_key, 'base64'), key_id = n.key_id
+     from jsonb_to_recordset($1::jsonb) as n (organization_id uuid, record_id uuid, field text,
+       was text, ciphertext text, nonce text, wrapped_key text, key_id text)
+     where (s.organization_id, s.record_id, s.field) = (n.organization_id, n.record_id, n.field)
+       and s.wrapped_key = decode(n.was, 'base64')
+     returning 1 as updated`,
+    [JSON.stringify(changes.map(change))],
+  );
+  return updated.length;
+}
+
+function change({ was, sealed }: Resealed): object {
+  return {
+    ...columnsOf(was),
+    was: was.wrappedKey.toString('base64'),
+    ciphertext: sealed.ciphertext.toString('base64'),
+    nonce: sealed.nonce.toString('base64'),
+    wrapped_key: sealed.wrappedKey.toString('base64'),
+    key_id: sealed.keyId,
+  };
+}
+
+function columnsOf({ organizationId, recordId, field }: SecretRef): object {
+  return { organization_id: organizationId, record_id: recordId, field };
+}
+
+function sealedOf({ ciphertext, nonce, wrapped_key: wrappedKey, key_id: keyId }: SealedRow): SealedSecret {
+  return { ciphertext: Buffer.from(ciphertext), nonce: Buffer.from(nonce), wrappedKey: Buffer.from(wrappedKey), keyId };
+}

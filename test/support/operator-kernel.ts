@@ -1,0 +1,12 @@
+import type { Clock } from '../../src/platform/clock/index.js';
+import type { OpenDatabase } from '../../src/platform/database/index.js';
+import { EventBus } from '../../src/platform/events/index.js';
+import type { OperatorKernel } from '../../src/platform/operator/index.js';
+
+/** What commands other than `secrets rotate` work with. */
+export function operatorKernel(open: OpenDatabase, clock: Clock, events = new EventBus()): OperatorKernel {
+  const rotateSecrets = (): never => {
+    throw new Error('These commands ask for no rotation of secrets');
+  };
+  return { open, clock, events, rotateSecrets };
+}
