@@ -3,7 +3,6 @@ import {
   type DynamicModule,
   Global,
   Inject,
-  Injectable,
   Module,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
@@ -17,8 +16,10 @@ import { S3FileStore } from './s3-file-store.js';
 import { SWEEP_EVERY_MS } from './limits.js';
 import { TempUploads } from './temp-uploads.js';
 
-@Injectable()
-class FileStoreLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
+/** Provides `FileStore`, a bucket where `FILES_S3_*` names one and else a folder of `DATA_DIR`. */
+@Global()
+@Module({})
+export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShutdown {
   private stopSweeping: (() => void) | undefined;
 
   constructor(
@@ -27,6 +28,11 @@ class FileStoreLifecycle implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
+
+  static forRoot({ filesBucket, dataDir }: Settings): DynamicModule {
+    const store = filesBucket ? new S3FileStore(filesBucket) : new DiskFileStore(join(dataDir, 'files'));
+    return { module: FileStoreModule, providers: [{ provide: FileStore, useValue: store }], exports: [FileStore] };
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     const { redisUrl, filesBucket, dataDir } = this.settings;
@@ -52,20 +58,5 @@ class FileStoreLifecycle implements OnApplicationBootstrap, OnApplicationShutdow
     } catch (error) {
       this.logger.warn({ err: error }, 'Temporary files could not be removed');
     }
-  }
-}
-
-/** Provides `FileStore`, a bucket where `FILES_S3_*` names one and else a folder of `DATA_DIR`. */
-@Global()
-@Module({})
-export class FileStoreModule {
-  static forRoot(settings: Settings): DynamicModule {
-    const { filesBucket, dataDir } = settings;
-    const store = filesBucket ? new S3FileStore(filesBucket) : new DiskFileStore(join(dataDir, 'files'));
-    return {
-      module: FileStoreModule,
-      providers: [{ provide: FileStore, useValue: store }, FileStoreLifecycle],
-      exports: [FileStore],
-    };
   }
 }

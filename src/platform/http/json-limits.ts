@@ -87,6 +87,12 @@ class JsonScan {
         case ',':
           this.nextItem();
           break;
+        case ' ':
+        case '\n':
+        case '\r':
+        case '\t':
+        case ':':
+          break;
         default:
           if (this.skipLiteral()) continue;
       }
@@ -114,7 +120,7 @@ class JsonScan {
     if (this.values > MAX_JSON_VALUES) throw new ValidationFailed(`body must not have more than ${MAX_JSON_VALUES} values`);
   }
 
-  /** @returns false where there is none: at white space or a colon */
+  /** @returns false where there is none, but something that is no JSON */
   private skipLiteral(): boolean {
     LITERAL.lastIndex = this.at;
     if (!LITERAL.test(this.text)) return false;

@@ -109,7 +109,10 @@ class FormReader {
     let received = 0;
     raw.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > mostBytes) (this.newestFile ?? raw).destroy(new FileTooLarge(maxFileBytes));
+      if (received <= mostBytes) return;
+      // Ends a file and with it the form, which is then answered; behind the last file nothing is left but to hang up.
+      const open = this.newestFile?.closed === false ? this.newestFile : raw;
+      open.destroy(new FileTooLarge(maxFileBytes));
     });
     try {
       for await (const part of this.request.parts({ limits: { ...LIMITS, fileSize: maxFileBytes } })) {

@@ -74,8 +74,8 @@ class RemoteLog {
   /** Whether there is such a log. Rejects as `RunLog.read` does. */
   readonly found: Promise<boolean>;
   private readonly opening = Promise.withResolvers<boolean>();
-  private news = Promise.withResolvers<void>();
-  private told = false;
+  private news = Promise.withResolvers<undefined>();
+  private timesTold = 0;
   private stopped = false;
 
   constructor(
@@ -92,8 +92,8 @@ class RemoteLog {
 
   /** There may be more of it. */
   tell(): void {
-    this.told = true;
-    this.news.resolve();
+    this.timesTold += 1;
+    this.news.resolve(undefined);
   }
 
   /** From here on nothing is added; who reads the log still has what it holds, and then `failure`. */
@@ -115,20 +115,20 @@ class RemoteLog {
     await this.subscribe();
     let isLate = false;
     while (!this.stopped) {
-      this.told = false;
+      const { timesTold } = this;
       this.news = Promise.withResolvers();
       const page = await this.fetch();
       if (page === 'none') {
         if (this.log.length > 0) throw new RunLogUnavailable('Redis no longer has the log of the run');
         // Unless it has appeared while it was looked for: that news comes once.
-        if (this.told) continue;
-        if (isLate) return this.stop();
+        if (this.timesTold > timesTold) continue;
+        if (isLate) this.stop();
+        else await this.appears();
         isLate = true;
-        await this.appears();
       } else {
         this.opening.resolve(true);
-        if (this.log.ended) return this.stop();
-        if (page === 'all') await this.news.promise;
+        if (this.log.ended) this.stop();
+        else if (page === 'all') await this.news.promise;
       }
     }
   }
@@ -147,7 +147,7 @@ class RemoteLog {
   /** A run that was stored a moment ago is asked for before its first event has come here. */
   private async appears(): Promise<void> {
     // The wall's time, whatever the clock says: it is the network that is waited for.
-    const timer = setTimeout(() => this.news.resolve(), APPEAR_MS);
+    const timer = setTimeout(() => this.news.resolve(undefined), APPEAR_MS);
     await this.news.promise;
     clearTimeout(timer);
   }

@@ -1,4 +1,4 @@
-import { type DynamicModule, Global, Injectable, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { type DynamicModule, Global, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Settings } from '../config/index.js';
 import { ShutdownState } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
@@ -7,14 +7,24 @@ import { RotateSecrets } from './rotate-secrets.js';
 import { Vault } from './vault.js';
 
 /** Completes a rotation that the process before this one did not, and interrupts one when this process ends. */
-@Injectable()
-class RotationLifecycle implements OnApplicationBootstrap {
+@Global()
+@Module({})
+export class VaultModule implements OnApplicationBootstrap {
   constructor(
     private readonly masterKeys: MasterKeys,
     private readonly rotateSecrets: RotateSecrets,
     private readonly draining: ShutdownState,
     private readonly logger: Logger,
   ) {}
+
+  /** @throws InvalidSetting when a master key is missing or damaged */
+  static forRoot(settings: Settings): DynamicModule {
+    return {
+      module: VaultModule,
+      providers: [{ provide: MasterKeys, useValue: MasterKeys.load(settings) }, Vault, RotateSecrets],
+      exports: [Vault, MasterKeys, RotateSecrets],
+    };
+  }
 
   onApplicationBootstrap(): void {
     this.draining.register({
@@ -32,23 +42,5 @@ class RotationLifecycle implements OnApplicationBootstrap {
     } catch (error) {
       this.logger.warn({ err: error }, 'An interrupted rotation of secrets is still to be completed');
     }
-  }
-}
-
-@Global()
-@Module({})
-export class VaultModule {
-  /** @throws InvalidSetting when a master key is missing or damaged */
-  static forRoot(settings: Settings): DynamicModule {
-    return {
-      module: VaultModule,
-      providers: [
-        { provide: MasterKeys, useValue: MasterKeys.load(settings) },
-        Vault,
-        RotateSecrets,
-        RotationLifecycle,
-      ],
-      exports: [Vault, MasterKeys, RotateSecrets],
-    };
   }
 }
