@@ -3,7 +3,7 @@ import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import type { Database } from '../../src/platform/database/index.js';
 
 /** What processes do on their own, in between: relaying jobs and running them, saying that they live, noting when keys were used. */
-const BACKGROUND = /\b(outbox|run_owners)\b|update\s+"?api_keys"?|\bfrom (files|traces|idempotency_keys)\b[^]*\blimit\b/i;
+const BACKGROUND = /\b(outbox|run_owners)\b|update\s+"?api_keys"?|\bfrom "?(files|traces|idempotency_keys)\b[^]*\blimit\b/i;
 const TRANSACTION_CONTROL = /^\s*(begin|start transaction|commit|rollback|savepoint|release)\b/i;
 
 /**
