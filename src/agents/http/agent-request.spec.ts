@@ -6,8 +6,8 @@ import { ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
 
 describe.each(PROVIDERS)('the bodies of an agent of type $type', ({ type, bodies, responseComponents }) => {
   it('are read as the classes of its provider', () => {
-    const created = validated(CreateAgentBody, { name: 'Ada', provider: { type } }, 'body') as CreateAgentBody;
-    const changed = validated(ChangeAgentBody, { provider: { type } }, 'body') as ChangeAgentBody;
+    const created = validated(CreateAgentBody, { name: 'Ada', provider: { type } }, 'body');
+    const changed = validated(ChangeAgentBody, { provider: { type } }, 'body');
     expect(created.provider).toBeInstanceOf(bodies.create);
     expect(changed.provider).toBeInstanceOf(bodies.change);
   });

@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { createReadStream, type ReadStream } from 'node:fs';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock/index.js';
@@ -45,7 +45,9 @@ export class TempUploads {
     const discard = (): Promise<void> => rm(path, { force: true });
     try {
       await this.prepare();
-      await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: this.durable }));
+      // Open before anything can fail: a stream that opens it itself may do so after it was discarded.
+      const file = await open(path, 'wx', 0o600);
+      await pipeline(source, file.createWriteStream({ flush: this.durable }));
       return { path, size: source.size, head: source.head, open: () => createReadStream(path), discard };
     } catch (error) {
       await discard().catch(() => undefined);

@@ -39,6 +39,17 @@ export function isText(value: unknown, { min = 0, max = Infinity }: TextBounds):
   return count >= min && count <= max;
 }
 
+const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Unlike class-validator's `isISO8601`, which knows no year 0. @returns whether it is a time with an offset */
+export function isTimestamp(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const [, year, month, day] = TIMESTAMP.exec(value) ?? [];
+  if (year === undefined || Number.isNaN(Date.parse(value))) return false;
+  // `Date` takes 30 February for 2 March.
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCMonth() === Number(month) - 1;
+}
+
 /** An object of entries whose keys the caller chooses; `faultOf` says what is wrong with a value. */
 export function IsMap(wanted: string, bounds: MapBounds, faultOf: (value: unknown) => string | undefined): PropertyDecorator {
   const { maxEntries = Infinity, maxKeyLength = 255 } = bounds;
