@@ -122,13 +122,13 @@ export class ConversationsModule implements OnModuleInit {
   constructor(
     private readonly lookups: ResourceLookups,
     private readonly threads: ThreadLookup,
-    private readonly draining: ShutdownState,
+    private readonly shutdown: ShutdownState,
     private readonly supervisor: RunSupervisor,
   ) {}
 
   onModuleInit(): void {
     this.lookups.register(this.threads);
-    this.draining.register({
+    this.shutdown.register({
       name: 'runs',
       idle: () => this.supervisor.idle(),
       abort: async () => {

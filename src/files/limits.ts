@@ -10,7 +10,7 @@ export const URL_LIFETIME_MS = 3_600_000;
  * Long enough for a client that uploads today and sends the message after a holiday.
  */
 export const UNUSED_MS = 30 * DAY_MS;
-/** Uses are noted this exactly, so that a turn seldom costs a write. */
+/** Uses are noted this exactly, so that a run seldom costs a write. */
 export const USE_NOTED_EVERY_MS = DAY_MS;
 export const REMOVE_EVERY_MINUTES = 24 * 60;
 /** Rows claimed by one statement; their files are removed one after the other. */

@@ -35,7 +35,7 @@ export interface RunnableAgent {
   readonly responseComponents: ResponseComponents;
   readonly disableInteractivePrompts: boolean;
   readonly knowledgeSearch: KnowledgeSearch;
-  /** The agent's own word on the routing gateway; `AgentRouting` knows what comes of it. */
+  /** The agent's own setting of the routing gateway; `AgentRouting` resolves it with the organization's. */
   readonly aiGateway: AgentGateway | null;
   /** 1 to 20; how long one run may take. */
   readonly timeoutMinutes: number;

@@ -2,7 +2,7 @@ import { isRouted, type ProviderType, ROUTED_TYPES } from '../../models/index.js
 import type { AgentType } from './agent-type.js';
 import { AgentRefused } from './agents.errors.js';
 
-/** An agent's own word on the routing gateway; its token is in the vault. */
+/** An agent's own setting of the routing gateway; its token is in the vault. */
 export type AgentGateway =
   | { readonly enabled: true; readonly edgeAccountId: string; readonly gatewayName: string }
   | { readonly enabled: false };

@@ -18,9 +18,9 @@ export interface AgentSettings {
   readonly toolProgress: boolean;
   readonly responseComponents: ResponseComponents;
   readonly knowledgeSearch: KnowledgeSearch;
-  /** The agent's own word on the gateway; null leaves it to the organization. */
+  /** The agent's own gateway setting; null uses the organization's. */
   readonly aiGateway: AgentGateway | null;
   readonly timeoutMinutes: number;
-  /** Set by the operator alone; withdraws every interactive component, whatever the dial says. */
+  /** Set by the operator alone; withdraws every interactive component, whatever the response components say. */
   readonly disableInteractivePrompts: boolean;
 }

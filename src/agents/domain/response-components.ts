@@ -66,7 +66,7 @@ function malformed(message: string): AgentRefused {
   return new AgentRefused('bad_request', message);
 }
 
-/** The complete dial, whatever of it was stored: by an earlier release, or by hand. */
+/** The complete switches, whatever of it was stored: by an earlier release, or by hand. */
 export function completeDial(stored: {
   readonly frequency?: unknown;
   readonly components?: Readonly<Partial<Record<ComponentSwitch, unknown>>>;
@@ -80,7 +80,7 @@ export function completeDial(stored: {
 }
 
 /**
- * The dial after a change. What is off may always be written; what is on already may be sent again.
+ * The response components after a change. What is off may always be written; what is on already may be sent again.
  * @throws UnsupportedForAgentType naming the switches, or the frequency, that this type cannot act on
  */
 export function updateComponents(

@@ -95,7 +95,7 @@ export class AgentVersionsController {
     operationId: 'rotateProviderKey',
     summary: 'Replace the API key of an agent that runs on its own',
     description:
-      'Turns that begin after the answer use it, on other processes within 5 seconds. Another key is a new version; ' +
+      'Runs that begin after the answer use it, on other processes within 5 seconds. Another key is a new version; ' +
       'the one it has already is no change. An agent on the managed key answers 422 `agent_on_managed_key`: whose key ' +
       'an agent runs on is chosen when it is made.',
   })

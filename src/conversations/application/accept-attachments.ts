@@ -27,13 +27,13 @@ export interface AcceptCommand {
   readonly provider: ProviderType;
   /** Of the new message. */
   readonly attachments: readonly AttachmentReference[];
-  /** Of the conversation before it, which the caller brings along for a new thread. */
+  /** Messages before it, which the caller sends for a new thread. */
   readonly history: readonly NewThreadMessage<AttachmentReference>[];
   /** Aborted when the caller leaves; the work ends then. */
   readonly disconnected: (() => AbortSignal) | undefined;
 }
 
-/** What a request brought along, ready to be stored with its messages. */
+/** The attachments of a request, ready to be stored with its messages. */
 export interface AcceptedAttachments {
   readonly message: readonly MessageAttachment[];
   /** Those of the new message as the model gets them; released by whoever launches no run with them. */
@@ -49,7 +49,7 @@ interface Read {
 }
 
 /**
- * Reads what messages refer to and sees to it that no later run depends on another's server or on a signature: an
+ * Reads what messages refer to and makes sure that no later run depends on another's server or on a signature: an
  * upload is kept by its id, everything else as a copy.
  */
 @Injectable()
@@ -68,7 +68,7 @@ export class AcceptAttachments {
     const { organizationId, history, attachments } = command;
     const earlier = history.flatMap((message) => message.attachments ?? []);
     const memory = this.memory.reserve();
-    // Most messages bring nothing along, and pay nothing for it.
+    // The common case: a message without attachments costs nothing here.
     if (earlier.length + attachments.length === 0) {
       const files = new AttachedFiles([], memory);
       return { message: [], files, history: withAttachments(history, []), copies: [] };

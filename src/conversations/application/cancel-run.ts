@@ -4,7 +4,7 @@ import { RunReader, type StoredRun } from '../persistence/run-reader.repository.
 import { JoinRun } from './join-run.js';
 import { RunSupervisor } from './run-supervisor.js';
 
-/** Ends a run because its user wants no more of it; the text so far is kept. */
+/** Ends a run at its user's request; the text so far is kept. */
 @Injectable()
 export class CancelRun {
   constructor(

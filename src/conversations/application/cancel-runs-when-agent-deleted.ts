@@ -4,7 +4,7 @@ import { EventBus } from '../../platform/events/index.js';
 import { RunSupervisor } from './run-supervisor.js';
 
 /**
- * A deleted agent stops talking. Its runs in other processes end at their next heartbeat, which no
+ * Ends the runs of a deleted agent in this process. Those in other processes end at their next heartbeat, which no
  * longer finds them.
  */
 @Injectable()

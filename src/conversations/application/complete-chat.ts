@@ -44,7 +44,7 @@ export class CompleteChat {
       callerPrompt: conversation.instructions,
       userContext,
       showReasoning: false,
-      // The protocol of this route has no way to ask.
+      // The protocol of this route has no way to ask for approval.
       nonInteractive: true,
       idempotency,
     };

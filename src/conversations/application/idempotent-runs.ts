@@ -17,7 +17,7 @@ export interface RepeatableRequest {
   readonly disconnected?: () => AbortSignal;
 }
 
-/** Ways in which a thread refuses a request that its own first sending may have brought it to. */
+/** Refusals whose cause may be the run that the same request has started when it was sent first. */
 const REFUSALS: readonly ErrorKind[] = ['conflict', 'not_found', 'invalid'];
 
 /** One run for all requests of one `Idempotency-Key`. */

@@ -1,4 +1,4 @@
-/** What `work` makes of each item, in their order; at most `width` are under way. After a failure none is begun. */
+/** The results of `work` for each item, in their order; at most `width` at a time. After a failure no further one is started. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   width: number,

@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 500;
 
 export type RunEntries = AsyncIterable<readonly RunLogEntry[]>;
 
-/** Comes to a run that somebody else has started, in whichever process it is. */
+/** Finds a run that another request has started, in whichever process it is. */
 @Injectable()
 export class JoinRun {
   constructor(
@@ -33,7 +33,7 @@ export class JoinRun {
   }
 
   /**
-   * The run as the one who started it has it. Leaving it never ends it, but ends the waiting for it.
+   * The run as the request that started it has it. A caller who leaves never ends it, only the waiting for it.
    * @throws DomainError `not_found`
    */
   async join(reference: RunReference, disconnected?: () => AbortSignal): Promise<ActiveRun> {
@@ -116,7 +116,7 @@ export class JoinRun {
   }
 }
 
-/** A run of somebody else; who only reads its events never asks for its end. */
+/** The run of another request. Its end is looked for only when it is asked for, as readers of events never do. */
 class JoinedRun implements ActiveRun {
   readonly organizationId: string;
   readonly threadId: string;
@@ -136,13 +136,13 @@ class JoinedRun implements ActiveRun {
   get ended(): Promise<EndedRun> {
     if (!this.waiting) {
       this.waiting = this.end();
-      // Those who wait hear of it, and some have left by then.
+      // A failure reaches those who wait; without any of them it would count as unhandled.
       this.waiting.catch(() => undefined);
     }
     return this.waiting;
   }
 
   abort(): void {
-    // It goes on for the one who started it.
+    // It goes on for the request that started it.
   }
 }

@@ -32,7 +32,7 @@ export interface RunAgUiCommand {
 }
 
 /**
- * Runs an agent for a client that makes up its threads' ids. Such an id is kept beside the thread's own, and
+ * Runs an agent for a client that chooses the ids of its threads. Such an id is kept beside the thread's own, and
  * means something only for its agent: whether it is the id of a thread elsewhere, of another agent or of
  * another organization, changes nothing, so nothing can be learned by trying.
  */

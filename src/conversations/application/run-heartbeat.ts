@@ -8,8 +8,8 @@ import { type Heartbeat, RunRepository } from '../persistence/run.repository.js'
 import { RunSupervisor } from './run-supervisor.js';
 
 /**
- * Says at every heartbeat that this process lives, and breaks off those of its runs that are no
- * longer its own: ended by a reconciler while the process stood still, or deleted with their thread or agent.
+ * Stores the heartbeat of this process, and aborts those of its runs that are no longer its own: ended by a reconciler
+ * while the process was suspended, or deleted with their thread or agent.
  */
 @Injectable()
 export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
@@ -35,7 +35,7 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  /** What this process could not end falls to the others at once instead of after its silence. */
+  /** Other processes may then end at once what this one could not, without waiting for its silence. */
   async onModuleDestroy(): Promise<void> {
     this.stop?.();
     try {
@@ -45,7 +45,7 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** One heartbeat. Who asks while one is under way waits for that one. */
+  /** One heartbeat; a call while one is under way waits for that one. */
   beat(): Promise<void> {
     this.beating ??= this.speak().finally(() => {
       this.beating = undefined;
@@ -53,7 +53,7 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     return this.beating;
   }
 
-  /** Whether this process and the database have heard of each other for so long without a break. */
+  /** Whether this process has been in contact with the database for so long without a break. */
   inContactFor(seconds: number): boolean {
     return this.contact.lasted(this.time(), seconds);
   }

@@ -65,7 +65,7 @@ export class RunLauncher {
    * @throws DomainError `unavailable` while the process stops, `unprocessable` for an agent without a key for its provider
    */
   checkCanRun({ provider: { type, useOwnApiKey } }: RunnableAgent): void {
-    if (this.shutdown.draining) throw serviceStopping();
+    if (this.shutdown.isStopping) throw serviceStopping();
     if (this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) return;
     throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
   }
@@ -78,7 +78,7 @@ export class RunLauncher {
   ): Promise<LaunchResult> {
     const { organizationId, agent, userContext, callerPrompt, showReasoning, nonInteractive = false } = request;
     // Reading attachments takes its time, in which the process may have been told to stop.
-    if (this.shutdown.draining) return refused('stopping', attached);
+    if (this.shutdown.isStopping) return refused('stopping', attached);
     const { type: provider, model, useOwnApiKey } = agent.provider;
     const stopwatch = this.clock.stopwatch();
     const runId = newId();

@@ -55,8 +55,8 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * After an outage of the database every process looks dead. So this one speaks first, and judges nobody until the
-   * others have had the time to speak again.
+   * After an outage of the database every process looks dead. So this one stores its own heartbeat first, and ends
+   * nothing until the others have had the time to store theirs.
    * @returns how many runs were ended
    */
   async reconcile(): Promise<number> {

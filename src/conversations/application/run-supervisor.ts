@@ -63,7 +63,7 @@ export class RunSupervisor {
       writer.end();
       this.forget(input.runId);
     });
-    // Those who wait hear of a defect; where nobody waits it is in the log already.
+    // A defect reaches those who wait, and is in the log; without anybody waiting it would count as unhandled.
     ended.catch(() => undefined);
     const { runId, organizationId, threadId } = input;
     const run: ActiveRun = { runId, organizationId, threadId, agentId: input.agent.id, ended, abort };

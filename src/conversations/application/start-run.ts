@@ -47,29 +47,29 @@ export class StartRun {
    */
   execute({ thread, ...message }: StartRunCommand): Promise<ActiveRun> {
     const { organizationId, attachments = [] } = message;
-    const brings = attachments.length > 0;
+    const hasAttachments = attachments.length > 0;
     const start = async (): Promise<ActiveRun> => {
       this.launcher.checkCanRun(thread.agent);
       // The statement that stores the message decides it; this spares a request that it would refuse the fetching.
-      if (brings && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
+      if (hasAttachments && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
       const command = { ...message, agent: thread.agent };
       const result = await this.launch(command, thread.id, (run) => this.runs.start(organizationId, run));
       return started(result, threadNotFound);
     };
-    return this.idempotentRuns.execute({ ...message, threadId: thread.id }, start, brings);
+    return this.idempotentRuns.execute({ ...message, threadId: thread.id }, start, hasAttachments);
   }
 
   /** As `execute`, on a thread that is there when its first run is, and not without it. */
   open({ newThread, ...message }: OpenThreadCommand): Promise<ActiveRun> {
     const { organizationId } = message;
-    const brings = [...newThread.history, message].some((each) => (each.attachments ?? []).length > 0);
+    const hasAttachments = [...newThread.history, message].some((each) => (each.attachments ?? []).length > 0);
     const start = async (): Promise<ActiveRun> => {
       this.launcher.checkCanRun(message.agent);
       const store: Store = (run, history) => this.newThreads.start(organizationId, { ...newThread, history }, run);
       const result = await this.launch(message, newThread.thread.id, store, newThread.history);
       return started(result, agentAbsent);
     };
-    return this.idempotentRuns.execute({ ...message, threadId: null }, start, brings);
+    return this.idempotentRuns.execute({ ...message, threadId: null }, start, hasAttachments);
   }
 
   private async launch(message: RunMessage, threadId: string, store: Store, history: NewThread['history'] = []): Promise<LaunchResult> {

@@ -9,7 +9,7 @@ import type { InputMessage } from '../domain/new-thread.js';
 import { publicFailure } from '../engine/resolve-failure.js';
 import { readSuggestions, suggestionPrompt } from './suggest-next.prompt.js';
 
-/** Nobody waits longer for buttons. */
+/** Suggestions that come later are of no use to the user. */
 const TIME_LIMIT_MS = 30_000;
 /** A model that writes more than this does not write suggestions. */
 const MAX_ANSWER_LENGTH = 8_000;
@@ -28,7 +28,7 @@ export class SuggestNext {
     private readonly agents: AgentDirectory,
     private readonly routing: AgentRouting,
     private readonly models: ModelGateway,
-    private readonly draining: ShutdownState,
+    private readonly shutdown: ShutdownState,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -40,7 +40,7 @@ export class SuggestNext {
    * @throws the signal's reason after `gone`
    */
   async execute({ organizationId, agentId, messages }: SuggestNextCommand, disconnected: AbortSignal): Promise<string[]> {
-    if (this.draining.draining) throw serviceStopping();
+    if (this.shutdown.isStopping) throw serviceStopping();
     const agent = await this.agents.find(organizationId, agentId);
     if (!agent) throw agentAbsent();
     const { type, useOwnApiKey } = agent.provider;

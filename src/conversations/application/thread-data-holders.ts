@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** A context with rows that belong to threads, perhaps many to one. */
+/** A context with rows that belong to threads, possibly many of one thread. */
 export interface ThreadDataHolder {
   /**
    * Removes some of what threads that are gone have left, in one short statement.

@@ -36,11 +36,10 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> {
   }
 
   async find(organizationId: string, id: string): Promise<ThreadReference | null> {
-    const found = await this.cache.get(keyOf(organizationId, id), async () => {
-      const thread = await this.threads.find(organizationId, id);
-      return thread === null ? undefined : { id: thread.id, agentId: thread.agentId };
-    });
-    // What the agent's deletion takes away is gone at once in this process: the directory hears of it.
+    const load = async (): Promise<Pick<Thread, 'id' | 'agentId'> | undefined> =>
+      (await this.threads.findAgentOf(organizationId, id)) ?? undefined;
+    const found = await this.cache.get(keyOf(organizationId, id), load);
+    // The directory drops a deleted agent at once in this process, and its threads are absent with it.
     const agent = found ? await this.agents.find(organizationId, found.agentId) : null;
     return found && agent ? { ...found, agent } : null;
   }

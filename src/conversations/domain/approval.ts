@@ -6,7 +6,7 @@ import type { JsonObject } from '../../models/index.js';
  */
 export type ToolEffect = 'exempt' | 'read_only' | 'changes_resources';
 
-/** Which calls of an agent wait for somebody's word. */
+/** Which calls of an agent need approval. */
 export interface ApprovalSettings {
   readonly requireApprovalForResourceChanges: boolean;
   readonly requireApprovalBeforeToolCalls: boolean;
@@ -32,7 +32,7 @@ export interface ApprovalRequest {
   readonly toolCallId: string;
   /** As the model sees it. */
   readonly tool: string;
-  /** What the tool will be called with: hooks have had their say. */
+  /** What the tool will be called with, after the changes of hooks. */
   readonly input: JsonObject;
 }
 

@@ -14,7 +14,7 @@ export function runNotFound(): DomainError {
   return new DomainError('not_found', 'The thread has no run with this id.');
 }
 
-/** The run is over for so long, or its process so dead, that its events are gone; its message is in the thread. */
+/** The events are no longer kept: the run ended long ago, or its process died. Its message is in the thread. */
 export function runGone(): DomainError {
   return new DomainError('gone', 'The events of this run are no longer kept. Read the messages of the thread instead.');
 }
@@ -134,7 +134,7 @@ export function runFailed(error: RunError, facts: FailureFacts): DomainError {
   }
 }
 
-/** Where a provider says "later" without saying when. */
+/** Where a provider asks to wait without a `Retry-After`. */
 const DEFAULT_RETRY_SECONDS = 5;
 
 function unprocessable(message: string): DomainError {

@@ -2,7 +2,7 @@ import type { JsonObject, ModelMessage } from '../../models/index.js';
 import type { MessageAttachment } from './attachment.js';
 
 export type MessageRole = 'user' | 'assistant';
-/** `incomplete`: cut short, the text is what had arrived; `failed`: kept though nothing came of it. */
+/** `incomplete`: cut short, the text is what had arrived; `failed`: kept although the run failed. */
 export type MessageStatus = 'completed' | 'incomplete' | 'failed';
 
 /**
@@ -89,7 +89,7 @@ export function withNotes(text: string, notes: readonly string[]): string {
 }
 
 /**
- * Stored messages, oldest first, as a model reads them: a prompt that was blocked stays kept from it.
+ * Stored messages, oldest first, as a model reads them: a prompt that a hook has blocked is left out.
  * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
  * what the provider wants back with its own answers is kept since the user's last message
  */
@@ -176,7 +176,7 @@ class ToolResultMatcher<Asked extends { readonly role: 'user' }> {
   }
 }
 
-/** For a call that nobody made, or of which nobody knows what came. */
+/** For a call that was not made, or whose outcome is unknown. */
 function substitute({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
   const denied = records.find((record) => record.id === id && record.status === 'denied');
   return { role: 'tool', toolCallId: id, toolName: name, output: denied?.output ?? UNKNOWN_OUTCOME, isError: true };

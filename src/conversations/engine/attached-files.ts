@@ -5,8 +5,8 @@ import type { ModelAttachment } from '../../models/index.js';
 export type AttachedFile = ModelAttachment | string;
 
 /**
- * The files of a run's message, and the memory for all files that the run holds. Whoever takes part in a run keeps
- * its context to the end, and only this object of theirs: what it holds is gone when it is taken.
+ * The files of a run's message, and the memory that is reserved for all files of the run. Extensions may keep the run's
+ * context to its end; this object gives the files out once, so that they are not kept with it.
  */
 export class AttachedFiles {
   private files: readonly AttachedFile[];

@@ -15,7 +15,7 @@ import { attachmentFacts } from './model-attachments.js';
 import { publicFailure } from './resolve-failure.js';
 import type { NextStep, RunState } from './run-state.js';
 
-/** What one call of the model came to. */
+/** The result of one call of the model. */
 interface Answer {
   text: string;
   readonly calls: ModelToolCall[];
@@ -146,12 +146,12 @@ function shortened(state: RunState, error: unknown): boolean {
   return error.facts.unacceptable === true && state.stripOlderAttachments();
 }
 
-/** Something of the answer may have reached a reader, or it would be a second one to make it again. */
+/** A call that has answered something is not made again: a reader may have seen it, and would see a second answer. */
 function answered({ text, calls }: Answer): boolean {
   return text !== '' || calls.length > 0;
 }
 
-/** What is new in this call; what came before stands in the thread and in earlier steps. */
+/** The messages that are new in this call; earlier ones are in the thread and in earlier steps of the trace. */
 function lastInput(request: ModelRequest): unknown {
   const last = request.messages.at(-1);
   return last?.role === 'tool' ? { toolCallId: last.toolCallId, output: last.output } : last?.text;

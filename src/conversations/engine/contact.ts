@@ -1,9 +1,9 @@
 import { CONTACT_GAP_SECONDS } from './limits.js';
 
 /**
- * How long a process and its database have been hearing of each other. The database tells after each heartbeat how
- * long it had not heard of the process: what was missed (an outage, a process or a machine that stood still, a clock
- * that was set) shows there, whatever the process itself has noticed.
+ * How long this process has been in contact with the database. Each heartbeat answers for how long the database had
+ * received none before it: an outage, a suspended process or machine, or a clock that was set shows there, whether or
+ * not the process has noticed.
  */
 export class Contact {
   private since: number | undefined;

@@ -22,7 +22,7 @@ import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
 import type { NextStep, RunState } from './run-state.js';
 import { untilAborted } from './until-aborted.js';
 
-/** What became of one call. */
+/** The outcome of one call. */
 type Outcome =
   | {
       readonly kind: 'settled';
@@ -30,7 +30,7 @@ type Outcome =
       readonly result: ToolResult;
       readonly status: Extract<ToolCallStatus, 'completed' | 'failed' | 'denied'>;
     }
-  /** Somebody has to approve it first. */
+  /** It needs approval first. */
   | { readonly kind: 'waits'; readonly call: ModelToolCall };
 
 const FAILED = 'The tool failed. Go on without its result, or tell the user that it is not available.';

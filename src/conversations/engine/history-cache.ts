@@ -5,7 +5,7 @@ import { RECENT_BYTES } from './limits.js';
 /** The newest messages of a thread, oldest first. */
 export interface CachedHistory {
   readonly messages: readonly HistoryMessage[];
-  /** How many the thread has before them; null where nobody has counted. */
+  /** How many the thread has before them; null where they were not counted. */
   readonly before: number | null;
   /** What they take in memory. */
   readonly bytes: number;
@@ -17,14 +17,13 @@ interface Kept {
 }
 
 /**
- * What this process has read and written of the threads it talks on, so that a run reads nothing that the
- * run before has. Every start and every end of a run, in whichever process, counts the thread's revision up
- * in the statement that stores its message: a tail of the revision that a run has started at is what the
- * database holds.
+ * The newest messages of threads that this process has run on, so that a run reads nothing that the run before has
+ * read or written. Every start and every end of a run, in whichever process, raises the thread's revision in the
+ * statement that stores its message: an entry of the revision at which a run has started is what the database holds.
  */
 @Injectable()
 export class HistoryCache {
-  /** The one used last is the last one. */
+  /** In the order of use, the least recently used first. */
   private readonly threads = new Map<string, Kept>();
   private bytes = 0;
 
@@ -39,7 +38,7 @@ export class HistoryCache {
   /** @param revision of the thread once these were its newest messages */
   keep(threadId: string, revision: number, tail: CachedHistory): void {
     this.forget(threadId);
-    // Talking on one thread must not cost all the others their place.
+    // One large thread must not evict all the others.
     if (tail.bytes > RECENT_BYTES / 4) return;
     this.threads.set(threadId, { tail, revision });
     this.bytes += tail.bytes;

@@ -1,7 +1,7 @@
 /** Rounds of tool calls a run may take. Calls of a further round are refused, and the model is asked to answer. */
 export const MAX_TOOL_ROUNDS = 25;
 
-/** Refused rounds after which a model that keeps calling tools is taken at its word so far. */
+/** Refused rounds after which the run ends with the text that a model which keeps calling tools has written so far. */
 export const MAX_REFUSED_ROUNDS = 3;
 
 /**
@@ -12,7 +12,7 @@ export const HISTORY_PAGE = 200;
 
 /**
  * And no more than this of them at once, as they are stored: what the database sends is parsed in one go, while
- * everything else waits. A message that is larger comes alone.
+ * everything else waits. A message that is larger is read by itself.
  */
 export const HISTORY_PAGE_BYTES = 4 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ export const PDF_BYTES_A_CHARACTER = 8;
 export const MAX_TOOL_OUTPUT = 1_000_000;
 export const MAX_TOOL_OUTPUTS = 8_000_000;
 
-/** How often a process says that it lives. */
+/** How often a process stores its heartbeat. */
 export const HEARTBEAT_MS = 5_000;
 
 /**
@@ -66,7 +66,7 @@ export const UNKNOWN_RUN_MS = 40_000;
 
 /**
  * A process silent for this long counts as dead and loses its runs: four missed heartbeats. Also how long a process
- * is in contact with the database before it judges others: after an outage they have spoken again by then.
+ * is in contact with the database before it judges others: after an outage their heartbeats have come in by then.
  */
 export const OWNER_SILENT_SECONDS = 20;
 

@@ -27,7 +27,7 @@ export class LoadAttachments {
   }
 
   private async loadExchange(context: RunContext, entries: readonly HistoryEntry[]): Promise<readonly ModelMessage[]> {
-    // As most are, and a long conversation has many.
+    // Fast path: most exchanges have no files, and a long conversation has many exchanges.
     if (!entries.some(hasFiles)) return entries;
     return Promise.all(entries.map((entry) => this.loadAttachments(context, entry)));
   }

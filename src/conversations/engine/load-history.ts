@@ -17,7 +17,7 @@ export interface LoadedHistory {
   readonly currentMessages: readonly ModelMessage[];
   /** Messages of the thread that the model is not given because they would not fit, or are too many. */
   readonly omittedMessages: number;
-  /** What was read of the thread, for the turn after this one. */
+  /** What was read of the thread, for the next run. */
   readonly tail: CachedHistory;
 }
 
@@ -34,9 +34,8 @@ interface Reading {
 }
 
 /**
- * Reads what was said before, the newest first and no more of it than the model can take: a long
- * thread costs a run no more than its own context does, and a thread that this process has talked on
- * before costs it no reading at all.
+ * Reads earlier messages, the newest first, and no more of them than the model can take: a long thread costs a run no
+ * more than its own context does, and a thread in the cache costs no reading at all.
  */
 @Injectable()
 export class LoadHistory {
@@ -132,7 +131,7 @@ function startOf(messages: readonly HistoryMessage[], exchanges: number): number
   return exchanges === 0 ? messages.length : (questions[questions.length - exchanges] ?? 0);
 }
 
-/** Without what the next run has no use for either: it looks one exchange beyond those that fit. */
+/** Drops what the next run cannot use: it looks at one exchange more than fits. */
 function shortened(tail: CachedHistory & { readonly before: number }, kept: number): CachedHistory {
   const { messages, before, bytes } = tail;
   const start = startOf(messages, kept + 1);

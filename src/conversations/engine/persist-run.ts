@@ -54,7 +54,7 @@ export class PersistRun {
         if (state.tail) this.recent.keep(finished.run.threadId, revision, extended(state.tail, state.context, finished));
         return ended(finished, outcome);
       }
-      // Deleted with its thread or agent: nothing is left to store, and nothing that could say otherwise.
+      // Deleted with its thread or agent: no row is left that an end could be stored in.
       if (wasDeleted(state)) return ended(finished, outcome);
       const stored = await this.storedEnd(finished.run);
       if (stored) return stored;
@@ -90,8 +90,8 @@ export class PersistRun {
   }
 
   /**
-   * A moment without a free connection is no reason to call a completed run failed; a database that is
-   * down is told soon all the same.
+   * Tries a few times before the caller is told that the run failed: a moment without a free connection must not turn a
+   * completed run into a failed one, and a database that is down must show within seconds.
    */
   private async insisting<Result>(ask: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
@@ -105,10 +105,10 @@ export class PersistRun {
   }
 
   /**
-   * The thread stays busy until this succeeds, which is what it is: its last run is not stored. An end that runs out
-   * to be stored already, by a statement whose answer was lost or by another process, is done with. A database that is
-   * there and refuses the end again and again is sent it without what the observers keep: their fault does not keep
-   * the thread busy for ever.
+   * The thread stays busy until this succeeds, because its last run is not stored. Nothing is left to do where the end is
+   * found stored already, by a statement whose answer was lost or by another process. A database that answers and
+   * refuses the end again and again is sent it without the observers' records, which may be the cause: a defect of an
+   * observer must not keep the thread busy for ever.
    */
   private storeLater(finished: FinishedRun, refusals = 0): void {
     const { id } = finished.run;
@@ -167,7 +167,7 @@ function wasDeleted({ context: { signal } }: RunState): boolean {
   return cause === 'agent_deleted' || cause === 'thread_deleted';
 }
 
-/** What those who are told of the run keep with its end. */
+/** The rows that the observers of the run keep with its end. */
 export function recordsOf(observers: readonly RunObserver[], finished: FinishedRun): RunRecord[] {
   return observers.flatMap((observer) => observer.record(finished));
 }
@@ -204,7 +204,7 @@ function usageOf(state: RunState): Run['usage'] {
   };
 }
 
-/** What is not stored is not told as done: the end becomes a failure of the service's own. */
+/** A run whose end could not be stored is told as failed inside the service, never as done. */
 function asInternal(finished: FinishedRun): FinishedRun {
   return {
     ...finished,
@@ -218,7 +218,7 @@ function asInternal(finished: FinishedRun): FinishedRun {
   };
 }
 
-/** Nobody is asked any more, so no call waits for an answer. */
+/** Without a stored end nobody can approve, so no call may be told as waiting. */
 function unfinished(message: Message): Message {
   const toolCalls = message.toolCalls.map((call) =>
     call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: NEVER_ASKED } : call,

@@ -31,7 +31,7 @@ export class PrepareRun {
         this.loadHistory.run(state),
         Promise.all(this.promptSources.map((source) => source.parts(context))),
         Promise.all(this.toolSources.map((source) => source.offer(context))),
-        // What goes on is no new prompt.
+        // A resumed run has no new prompt that hooks could judge.
         context.userMessage === null ? PASSED : this.hooks.beforePrompt(state),
         agent.provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, agent.id) : undefined,
         this.routing.routeOf(agent),

@@ -15,7 +15,7 @@ import { type NextStep, RunState } from './run-state.js';
 import { messageView, outcomeOf, runView } from './presenters.js';
 
 /**
- * Runs one turn as a sequence of AG-UI events. The only path: whoever waits for a reply, streams it
+ * One run as a sequence of AG-UI events. The only path: whoever waits for a reply, streams it
  * or reads it in another API's format, reads these events. Always ends with a terminal event, after
  * the end has been stored.
  */

@@ -1,4 +1,4 @@
-/** Lists of those who take part in a run; `app.module.ts` provides them, in the order they are asked. */
+/** What contexts add to runs (`RunExtensionsModule`), in the order in which they are asked. */
 export const PROMPT_SOURCES = Symbol('PROMPT_SOURCES');
 export const TOOL_SOURCES = Symbol('TOOL_SOURCES');
 export const RUN_HOOKS = Symbol('RUN_HOOKS');

@@ -54,7 +54,7 @@ export class RunState {
   tools = new Map<string, OfferedTool>();
   /** What the run begins with: the user's message, or the exchange that it goes on with. Stored by then. */
   currentMessages: readonly ModelMessage[] = [];
-  /** What the turn adds to the conversation. */
+  /** What the run adds to the conversation. */
   readonly transcript: ModelMessage[] = [];
   readonly steps: RunStep[] = [];
   readonly toolCalls: ToolCallRecord[] = [];

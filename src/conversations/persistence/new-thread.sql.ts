@@ -1,5 +1,5 @@
 /**
- * Hot path: a chat completion brings its thread along, and a client that makes up its threads' ids names the thread by
+ * Hot path: a chat completion brings its thread along, and a client that chooses the ids of its threads names the thread by
  * that id in every message. Written by hand because these statements stand between a message and its run: each is one
  * round trip with a plan made once.
  */

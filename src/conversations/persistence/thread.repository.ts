@@ -6,7 +6,7 @@ import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Thread } from '../domain/thread.js';
 import { type StoredThread, tables, threads } from './conversations.entities.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
-import { IS_THERE, isThere } from './thread.sql.js';
+import { FIND_THREAD, IS_THERE, isThere } from './thread.sql.js';
 
 /** Where a list of threads goes on: after this one. */
 export interface ThreadPosition {
@@ -45,6 +45,12 @@ export class ThreadRepository {
       transaction.em.persist(transaction.em.create(threads, { ...thread, externalId: null, deletedAt: null }));
       return 'inserted';
     });
+  }
+
+  /** The little that every message to the thread needs of it. */
+  async findAgentOf(organizationId: string, id: string): Promise<Pick<Thread, 'id' | 'agentId'> | null> {
+    const [row] = await FIND_THREAD.run<{ id: string; agent_id: string }>(this.database, { organizationId, id });
+    return row ? { id: row.id, agentId: row.agent_id } : null;
   }
 
   async find(organizationId: string, id: string): Promise<Thread | null> {

@@ -25,7 +25,7 @@ export interface OfferedTool {
 }
 
 /**
- * Offers tools for a turn and runs them. A source that cannot reach its tools offers none rather
+ * Offers tools for a run and calls them. A source that cannot reach its tools offers none rather
  * than failing the run. Names are unique over all sources; the first source to offer one keeps it.
  */
 export abstract class ToolSource {

@@ -56,9 +56,9 @@ const newThread = async () => {
 };
 
 const handlers = {
-  TEXT_MESSAGE_CONTENT: (event, turn) => {
-    turn.bubble ??= add('assistant', '');
-    turn.bubble.textContent += event.delta;
+  TEXT_MESSAGE_CONTENT: (event, run) => {
+    run.bubble ??= add('assistant', '');
+    run.bubble.textContent += event.delta;
   },
   TOOL_CALL_START: (event) => add('tool', 'calls ' + event.toolCallName),
   RUN_ERROR: (event) => add('error', event.message),
@@ -68,7 +68,7 @@ const send = async (text) => {
   state.thread ??= await newThread();
   add('user', text);
   const response = await call('POST', '/v1/threads/' + state.thread + '/runs/stream', { message: { role: 'user', content: text } });
-  const turn = {};
+  const run = {};
   let pending = '';
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
@@ -81,7 +81,7 @@ const send = async (text) => {
       const data = block.split('\\n').find((line) => line.startsWith('data: '));
       if (!data) continue;
       const event = JSON.parse(data.slice(6));
-      handlers[event.type]?.(event, turn);
+      handlers[event.type]?.(event, run);
     }
   }
 };

@@ -14,7 +14,7 @@ export class TraceAccessGuard implements CanActivate {
     const principal = principalOf(context.switchToHttp().getRequest<object>());
     if (!principal) throw new Error('A public route reads traces');
     const organization = await this.organizations.find(principal.organizationId);
-    // An organization that is not there is one whose data handling nobody knows.
+    // Without the organization's settings its data handling is unknown, so its traces stay closed.
     if (!organization || organization.features.has('hipaa')) throw new ForbiddenTraceAccess();
     return true;
   }

@@ -43,7 +43,7 @@ export class TtlCache<Value> {
     return loading;
   }
 
-  /** From here on nobody is given an answer whose load began before this call. */
+  /** Later calls of `get` load again; a load that began before this call is not kept. */
   delete(key: string): void {
     this.entries.delete(key);
   }

@@ -9,8 +9,11 @@ const CONNECTION_ERRORS = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
 ]);
-/** connection_exception, insufficient_resources (disk full, too many connections), operator_intervention. */
-const UNAVAILABLE_CLASSES = ['08', '53', '57P'];
+/**
+ * connection_exception, insufficient_resources (disk full, too many connections), operator_intervention, query_canceled:
+ * a statement at its time limit is ended by the server or by this process's timer of the same length, whichever is first.
+ */
+const UNAVAILABLE_STATES = ['08', '53', '57P', '57014'];
 const CONNECTION_MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|connection is closed/i;
 
@@ -61,7 +64,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
 export function databaseFailure(error: unknown): unknown {
   for (const { code, message } of causes(error)) {
     const state = typeof code === 'string' ? code : '';
-    if (CONNECTION_ERRORS.has(state) || UNAVAILABLE_CLASSES.some((prefix) => state.startsWith(prefix))) {
+    if (CONNECTION_ERRORS.has(state) || UNAVAILABLE_STATES.some((prefix) => state.startsWith(prefix))) {
       return new DatabaseUnavailable(error);
     }
     if (CONNECTION_MESSAGES.test(message)) return new DatabaseUnavailable(error);

@@ -18,7 +18,7 @@ const { query: sendQuery } = Client.prototype as { query: (this: Client, ...para
 
 /**
  * A connection that prepares each statement with parameters once and then only runs it: parsing and
- * planning the statements of a turn costs PostgreSQL as much as executing them.
+ * planning the statements of a run costs PostgreSQL as much as executing them.
  */
 export class PreparingClient extends Client {
   /** Since when the server owes an answer, in milliseconds of `performance.now()`; undefined while it owes none. */

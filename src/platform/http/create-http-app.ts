@@ -109,9 +109,9 @@ function checkUrl(request: FastifyRequest, _reply: FastifyReply, done: () => voi
 }
 
 /** A client that keeps its connection would otherwise go on sending to a process that is about to end. */
-function closeConnectionsWhile(draining: ShutdownState, fastify: FastifyInstance): void {
+function closeConnectionsWhile(shutdown: ShutdownState, fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (draining.draining) void reply.header('connection', 'close');
+    if (shutdown.isStopping) void reply.header('connection', 'close');
     done();
   });
 }

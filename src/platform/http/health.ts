@@ -33,7 +33,7 @@ export class Health implements OnApplicationBootstrap {
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly draining: ShutdownState,
+    private readonly shutdown: ShutdownState,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -53,7 +53,7 @@ export class Health implements OnApplicationBootstrap {
   async readiness(): Promise<Readiness> {
     const results = await Promise.all(this.checks.map(async (check) => [check.name, await this.ask(check)] as const));
     const checks = Object.fromEntries(results);
-    if (this.draining.draining) checks[OWN_PART] = 'stopping';
+    if (this.shutdown.isStopping) checks[OWN_PART] = 'stopping';
     const ready = Object.values(checks).every((result) => result === 'ok');
     return { status: ready ? 'ok' : 'unavailable', checks };
   }

@@ -80,7 +80,7 @@ export function acceptMultipart(fastify: FastifyInstance, spool: TempUploads): v
     // The client left meanwhile: there is nothing to handle then.
     if (request.raw.socket.destroyed) throw new ValidationFailed('body was not waited for: the connection is closed');
   });
-  // Comes whatever becomes of a request whose body was read, also when nobody is left to be answered.
+  // Called for every request whose body was read, also when its client has disconnected.
   fastify.addHook('onSend', async (request) => {
     // What cannot be removed now is removed as what a dead process leaves is.
     for (const file of uploads.get(request) ?? []) await file.discard().catch(() => undefined);

@@ -9,8 +9,8 @@ export class OpenRequests implements ShutdownParticipant {
   private open = 0;
   private waiting: (() => void)[] = [];
 
-  constructor(draining: ShutdownState) {
-    draining.register(this);
+  constructor(shutdown: ShutdownState) {
+    shutdown.register(this);
   }
 
   get count(): number {

@@ -51,11 +51,11 @@ export function stopOnSignals(app: INestApplicationContext, options: GracefulShu
 /** The steps of a graceful stop, each bounded in time; resolves when the application is closed. */
 export async function shutDown(app: INestApplicationContext, options: GracefulShutdownOptions): Promise<void> {
   const { shutdownMs, clock, logger, server } = options;
-  const draining = app.get(ShutdownState);
-  draining.begin();
+  const shutdown = app.get(ShutdownState);
+  shutdown.begin();
   // Refuses new connections and closes idle ones; open streams go on.
   server?.close();
-  const { participants } = draining;
+  const { participants } = shutdown;
   if (!(await endsWithin(shutdownMs, clock, allIdle(participants)))) {
     logger.warn({ waitedMs: shutdownMs }, 'Ending the work that is still under way');
     const ended = abortAll(participants, logger).then(() => allIdle(participants));

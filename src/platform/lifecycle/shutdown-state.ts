@@ -16,7 +16,7 @@ export class ShutdownState {
   private readonly registered = new Set<ShutdownParticipant>();
   private begun = false;
 
-  get draining(): boolean {
+  get isStopping(): boolean {
     return this.begun;
   }
 

@@ -13,7 +13,7 @@ export class VaultModule implements OnApplicationBootstrap {
   constructor(
     private readonly masterKeys: MasterKeys,
     private readonly rotateSecrets: RotateSecrets,
-    private readonly draining: ShutdownState,
+    private readonly shutdown: ShutdownState,
     private readonly logger: Logger,
   ) {}
 
@@ -27,7 +27,7 @@ export class VaultModule implements OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    this.draining.register({
+    this.shutdown.register({
       name: 'secrets',
       idle: () => this.rotateSecrets.stop(),
       abort: () => Promise.resolve(),

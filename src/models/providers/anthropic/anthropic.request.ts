@@ -55,12 +55,12 @@ function thinkingOf(id: string, options: AnthropicOptions, show: boolean): Parti
 }
 
 function anthropicMessages(messages: readonly ModelMessage[], model: string): Anthropic.MessageParam[] {
-  const turns: Anthropic.MessageParam[] = [];
+  const sent: Anthropic.MessageParam[] = [];
   /** The results of one answer's calls go back together, in one message. */
   let results: Anthropic.ToolResultBlockParam[] | undefined;
   for (const message of messages) {
     if (message.role === 'tool') {
-      if (results === undefined) turns.push({ role: 'user', content: (results = []) });
+      if (results === undefined) sent.push({ role: 'user', content: (results = []) });
       results.push({
         type: 'tool_result',
         tool_use_id: message.toolCallId,
@@ -70,14 +70,14 @@ function anthropicMessages(messages: readonly ModelMessage[], model: string): An
       continue;
     }
     results = undefined;
-    if (message.role === 'user') turns.push({ role: 'user', content: userContent(message) });
+    if (message.role === 'user') sent.push({ role: 'user', content: userContent(message) });
     else {
       const content = storedContent(message, model) ?? plainContent(message);
       // The API refuses an empty message.
-      if (content.length > 0) turns.push({ role: 'assistant', content });
+      if (content.length > 0) sent.push({ role: 'assistant', content });
     }
   }
-  return turns;
+  return sent;
 }
 
 function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Anthropic.MessageParam['content'] {
