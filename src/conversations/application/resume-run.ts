@@ -34,12 +34,12 @@ export class ResumeRun {
   execute({ thread, answers, ...request }: ResumeRunCommand): Promise<ActiveRun> {
     const { organizationId } = request;
     const start = async (): Promise<ActiveRun> => {
-      const resumption = await this.resumptionOf(organizationId, thread, answers);
+      const resumeInput = await this.resumeInputOf(organizationId, thread, answers);
       this.launcher.checkCanRun(thread.agent);
       const attached = new AttachedFiles([], this.memory.reserve());
       const result = await this.launcher.launch(
         { ...request, agent: thread.agent },
-        { threadId: thread.id, userMessage: null, attached, resumption },
+        { threadId: thread.id, userMessage: null, attached, resumeInput },
         (run) => this.runs.start(organizationId, run),
       );
       if (result.started) return result.run;
@@ -48,7 +48,7 @@ export class ResumeRun {
     return this.idempotentRuns.execute({ ...request, threadId: thread.id }, start);
   }
 
-  private async resumptionOf(
+  private async resumeInputOf(
     organizationId: string,
     thread: ThreadReference,
     answers: readonly ApprovalAnswer[],

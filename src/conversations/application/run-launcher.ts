@@ -40,7 +40,7 @@ export interface RunInput {
   readonly userMessage: RunContext['userMessage'];
   /** Of the message; the run releases them at its end, and the launcher where no run begins. */
   readonly attached: AttachedFiles;
-  readonly resumption?: ResumeInput;
+  readonly resumeInput?: ResumeInput;
 }
 
 export type Refusal = Extract<StartResult, { started: false }>['because'] | 'stopping';
@@ -73,7 +73,7 @@ export class RunLauncher {
   /** @param store stores the run and what it answers, or says why not */
   async launch(
     request: RunRequest,
-    { threadId, userMessage, attached, resumption }: RunInput,
+    { threadId, userMessage, attached, resumeInput }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
     const { organizationId, agent, userContext, callerPrompt, showReasoning, nonInteractive = false } = request;
@@ -84,7 +84,7 @@ export class RunLauncher {
     const runId = newId();
     const messageId = newId();
     const started = await store({
-      ...{ id: runId, messageId, threadId, userMessage, resumption, userContext },
+      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext },
       ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
@@ -98,7 +98,7 @@ export class RunLauncher {
     const run = this.supervisor.launch(
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
-        decisions: resumption?.decisions ?? null,
+        decisions: resumeInput?.decisions ?? null,
         ...{ userContext, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,

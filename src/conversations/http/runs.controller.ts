@@ -86,7 +86,7 @@ export class RunsController {
     description:
       'Server-sent events of the AG-UI 1.0 protocol, each with its number in the run as `id`. The stream always ' +
       'ends with `RUN_FINISHED` or `RUN_ERROR`; errors known before the first event are answered as JSON. With ' +
-      `\`rejoin\` instead of \`message\` it continues the stream of a run, which is no new run. ${APPROVALS}`,
+      `\`rejoin\` instead of \`message\` it continues the stream of a run, which starts no new run. ${APPROVALS}`,
   })
   @ApiIdempotencyKey()
   @ApiProduces('text/event-stream', 'application/json')

@@ -69,7 +69,7 @@ export class ResumeListBody {
   readonly resume!: readonly ResumeBody[];
 }
 
-const MESSAGE_DESCRIPTION = 'A new run. Where the last run of the thread waits for approval, it declines all that was asked.';
+const MESSAGE_DESCRIPTION = 'Answered by a new run. Where the last run of the thread waits for approval, it declines all that was asked.';
 const RESUME_DESCRIPTION =
   'Goes on with the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once.';
 
@@ -100,7 +100,7 @@ export class StreamRunBody {
   readonly message?: RunMessageBody;
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];
-  @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run; no new run.' })
+  @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run and starts none.' })
   readonly rejoin?: RejoinBody;
   @ObjectField(() => RunConfigBody, { optional: true })
   readonly config?: RunConfigBody;

@@ -17,13 +17,13 @@ export interface NewRun {
   readonly ownerId: string;
   /** Id of the assistant message the run will write. */
   readonly messageId: string;
-  /** Null for a run that goes on with `resumption` instead. */
+  /** Null for a run that goes on with `resumeInput` instead. */
   readonly userMessage: {
     readonly id: string;
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
-  readonly resumption?: ResumeInput | undefined;
+  readonly resumeInput?: ResumeInput | undefined;
   readonly userContext: UserContext | null;
   readonly createdAt: Date;
   readonly model: RunModel;

@@ -102,7 +102,7 @@ export class RunRepository {
   /**
    * Takes the thread and stores the run and the user's message, in one statement and so in one
    * transaction. The unique index on running runs is the lock: of two at once one is refused. Calls of the
-   * run before that wait for approval are answered with it: by the resumption, or as declined.
+   * run before that wait for approval are answered with it: by the resume input, or as declined.
    */
   async start(organizationId: string, run: NewRun, executor: SqlExecutor = this.database): Promise<StartResult> {
     for (let attempt = 1; attempt <= START_TRIES; attempt += 1) {

@@ -132,7 +132,7 @@ export const START_RUN = statement(
 );
 
 export function startParameters(organizationId: string, run: NewRun): ParametersOf<typeof PARAMETERS> {
-  const { userMessage, resumption, idempotency, model } = run;
+  const { userMessage, resumeInput, idempotency, model } = run;
   return {
     runId: run.id,
     organizationId,
@@ -150,9 +150,9 @@ export function startParameters(organizationId: string, run: NewRun): Parameters
     userMessageId: userMessage?.id ?? null,
     text: userMessage?.text ?? null,
     attachments: userMessage?.attachments ?? [],
-    answersRunId: resumption?.runId ?? null,
-    decisions: resumption?.decisions ?? null,
-    answered: resumption?.decisions.map(answeredCall) ?? [],
+    answersRunId: resumeInput?.runId ?? null,
+    decisions: resumeInput?.decisions ?? null,
+    answered: resumeInput?.decisions.map(answeredCall) ?? [],
     declined: DECLINED,
   };
 }

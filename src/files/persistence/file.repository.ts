@@ -58,12 +58,12 @@ export class FileRepository {
 
   /** Takes one away from everybody, unless it was used since; then its content can go. */
   claim(id: string, unusedSince: Date, unfinishedSince: Date): Promise<ContentPlace | null> {
-    return this.takeAway({ id, ...mayGo(unusedSince, unfinishedSince) });
+    return this.markRemoved({ id, ...mayGo(unusedSince, unfinishedSince) });
   }
 
   /** Takes a file away from everybody, used or not; then its content can go. */
   softDelete(organizationId: string, id: string): Promise<ContentPlace | null> {
-    return this.takeAway({ id, organizationId });
+    return this.markRemoved({ id, organizationId });
   }
 
   async delete(id: string): Promise<void> {
@@ -75,7 +75,7 @@ export class FileRepository {
     return (await this.database.write((em) => em.nativeUpdate(StoredFile, where, data))) > 0;
   }
 
-  private async takeAway(where: QBFilterQuery<FileRow>): Promise<ContentPlace | null> {
+  private async markRemoved(where: QBFilterQuery<FileRow>): Promise<ContentPlace | null> {
     const rows = await this.database.write((em) =>
       em
         .createQueryBuilder(StoredFile)

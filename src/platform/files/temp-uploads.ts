@@ -10,7 +10,7 @@ import { WatchedSource } from './watched-source.js';
 import { TEMPORARY_MS } from './limits.js';
 
 /** A file on the disk for as long as its request lasts. */
-export interface SpooledFile {
+export interface TempUpload {
   readonly path: string;
   readonly size: number;
   /** The first 4 KiB. */
@@ -39,7 +39,7 @@ export class TempUploads {
   }
 
   /** @throws FileTooLarge; FileStoreUnavailable; what `content` throws */
-  async take(content: AsyncIterable<Buffer>, maxBytes: number): Promise<SpooledFile> {
+  async take(content: AsyncIterable<Buffer>, maxBytes: number): Promise<TempUpload> {
     const path = join(this.folder, newId());
     const source = new WatchedSource(content, maxBytes);
     const discard = (): Promise<void> => rm(path, { force: true });

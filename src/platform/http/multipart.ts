@@ -5,7 +5,7 @@ import { ApiConsumes } from '@nestjs/swagger';
 import { IsInstance } from 'class-validator';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { codeOf, DomainError, ValidationFailed } from '../errors/index.js';
-import { FileTooLarge, type SpooledFile, type TempUploads } from '../files/index.js';
+import { FileTooLarge, type TempUpload, type TempUploads } from '../files/index.js';
 import { field, type FieldOptions, says } from './fields.js';
 import { checkFields } from './json-body.js';
 import { AddRouteConfig } from './public-route.js';
@@ -27,17 +27,17 @@ export interface MultipartOptions {
 }
 
 /** A file of a multipart body, on the disk until its request is answered. */
-export class UploadedFile implements Omit<SpooledFile, 'path'> {
+export class UploadedFile implements Omit<TempUpload, 'path'> {
   readonly size: number;
   readonly head: Buffer;
-  readonly open: SpooledFile['open'];
-  readonly discard: SpooledFile['discard'];
+  readonly open: TempUpload['open'];
+  readonly discard: TempUpload['discard'];
 
   /** `name` and `contentType` are as the client says. */
   constructor(
     readonly name: string,
     readonly contentType: string,
-    { size, head, open, discard }: SpooledFile,
+    { size, head, open, discard }: TempUpload,
   ) {
     this.size = size;
     this.head = head;
@@ -58,11 +58,11 @@ export function FileField(options: FieldOptions = {}): PropertyDecorator {
 
 /**
  * Reads multipart bodies on the routes that declare them; elsewhere they are not supported, and JSON is not there.
- * The guards need the body, so it is read before them. A file is in the spool until the handler has answered, whoever
+ * The guards need the body, so it is read before them. A file is on the disk until the handler has answered, whoever
  * left meanwhile: a handler that stores a file stores the whole of it.
  */
-export function acceptMultipart(fastify: FastifyInstance, spool: TempUploads): void {
-  const uploads = new WeakMap<FastifyRequest, UploadedFile[]>();
+export function acceptMultipart(fastify: FastifyInstance, temp: TempUploads): void {
+  const ofRequest = new WeakMap<FastifyRequest, UploadedFile[]>();
   void fastify.register(multipart, { throwFileSizeLimit: false });
   fastify.addHook('preParsing', async (request) => {
     const sent = request.headers['content-type'];
@@ -75,15 +75,15 @@ export function acceptMultipart(fastify: FastifyInstance, spool: TempUploads): v
     const options = declared(request);
     if (!options || !request.isMultipart()) return;
     const files: UploadedFile[] = [];
-    uploads.set(request, files);
-    request.body = await new FormReader(request, options, spool, files).read();
+    ofRequest.set(request, files);
+    request.body = await new FormReader(request, options, temp, files).read();
     // The client left meanwhile: there is nothing to handle then.
     if (request.raw.socket.destroyed) throw new ValidationFailed('body was not waited for: the connection is closed');
   });
   // Called for every request whose body was read, also when its client has disconnected.
   fastify.addHook('onSend', async (request) => {
     // What cannot be removed now is removed as what a dead process leaves is.
-    for (const file of uploads.get(request) ?? []) await file.discard().catch(() => undefined);
+    for (const file of ofRequest.get(request) ?? []) await file.discard().catch(() => undefined);
   });
 }
 
@@ -96,8 +96,8 @@ class FormReader {
   constructor(
     private readonly request: FastifyRequest,
     private readonly options: MultipartOptions,
-    private readonly spool: TempUploads,
-    /** What is in the spool. */
+    private readonly temp: TempUploads,
+    /** The temporary files of the request. */
     private readonly files: UploadedFile[],
   ) {}
 
@@ -145,7 +145,7 @@ class FormReader {
       try {
         // The parser goes no further behind a stream that was destroyed; one that nobody wants is read to its end.
         const content = file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-        const upload = new UploadedFile(filename, mimetype, await this.spool.take(content, this.options.maxFileBytes));
+        const upload = new UploadedFile(filename, mimetype, await this.temp.take(content, this.options.maxFileBytes));
         this.files.push(upload);
         this.fields.set(fieldname, upload);
         if (file.truncated) this.failure ??= new FileTooLarge(this.options.maxFileBytes);

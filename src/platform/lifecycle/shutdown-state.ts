@@ -14,10 +14,10 @@ export interface ShutdownParticipant {
 @Injectable()
 export class ShutdownState {
   private readonly registered = new Set<ShutdownParticipant>();
-  private begun = false;
+  private stopping = false;
 
   get isStopping(): boolean {
-    return this.begun;
+    return this.stopping;
   }
 
   get participants(): readonly ShutdownParticipant[] {
@@ -30,6 +30,6 @@ export class ShutdownState {
 
   /** From now on the process is not ready and takes no new work. */
   begin(): void {
-    this.begun = true;
+    this.stopping = true;
   }
 }

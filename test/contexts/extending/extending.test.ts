@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { HealthCheck } from '../../../src/platform/http/index.js';
 import { glossaryContext } from '../../extending/src/glossary/index.js';
 import { until, useService } from '../../support/harness.js';
 import { calls, says } from '../../support/scripted-models.js';
@@ -14,7 +15,24 @@ interface TermList {
   readonly terms: readonly { readonly name: string; readonly definition: string; readonly summary: string | null }[];
 }
 
-const service = useService({ contexts: [glossaryContext] });
+class Present extends HealthCheck {
+  readonly name: string = 'present';
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+class Absent extends Present {
+  override readonly name = 'absent';
+}
+
+const service = useService({
+  contexts: [
+    glossaryContext,
+    { name: 'present', modules: [], healthChecks: [Present] },
+    { name: 'absent', modules: [], healthChecks: [Absent], enabled: () => false },
+  ],
+});
 
 async function termsOf(key: string): Promise<TermList['terms']> {
   return (await service.http<TermList>('GET', '/v1/glossary/terms', { key })).body.terms;
@@ -59,6 +77,12 @@ describe('a context that is added as docs/extending.md tells', () => {
     await other.run('What is a Climber?');
     expect(service.models.requests.at(-1)?.body).not.toHaveProperty('tools');
     expect(await termsOf(other.key)).toEqual([]);
+  });
+
+  it('is asked whether it is ready where it has a health check, and only where it is enabled', async () => {
+    const { body } = await service.http<{ checks: Readonly<Record<string, string>> }>('GET', '/health/ready');
+    expect(body.checks).toHaveProperty('present', 'ok');
+    expect(body.checks).not.toHaveProperty('absent');
   });
 
   it('refuses what is not declared, as every route does', async () => {
