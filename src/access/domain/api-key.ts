@@ -17,6 +17,9 @@ export interface NewApiKey {
   readonly last4: string;
 }
 
+/** A later one has no date of four digits for its year, which is how times are stored and answered. */
+const LAST_TIME = new Date('9999-12-31T23:59:59.999Z');
+
 /** A credential of an organization. The key itself is nowhere: only its digest. */
 export class ApiKey {
   readonly id: string;
@@ -35,6 +38,9 @@ export class ApiKey {
   /** @throws ValidationFailed naming the field */
   constructor(key: NewApiKey, now: Date) {
     if (key.expiresAt !== null && key.expiresAt <= now) throw new ValidationFailed('expiresAt: must be in the future');
+    if (key.expiresAt !== null && key.expiresAt > LAST_TIME) {
+      throw new ValidationFailed('expiresAt: must not be after 9999-12-31T23:59:59.999Z');
+    }
     this.id = key.id;
     this.organizationId = key.organizationId;
     this.memberId = key.memberId;

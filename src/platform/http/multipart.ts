@@ -87,6 +87,9 @@ export function acceptMultipart(fastify: FastifyInstance, temp: TempUploads): vo
   });
 }
 
+/** As the plugin gives it, whatever its own type says: a part of bytes may come without a name. */
+type FilePart = Omit<MultipartFile, 'filename'> & { readonly filename: string | undefined };
+
 /** Reads one body to its end, whatever is wrong with it, and then says what was wrong first. */
 class FormReader {
   private readonly fields = new Map<string, string | UploadedFile>();
@@ -134,10 +137,12 @@ class FormReader {
   private takeField({ fieldname, value, fieldnameTruncated, valueTruncated }: MultipartValue): void {
     if (fieldnameTruncated || valueTruncated) this.complain('body has a field that is too long');
     else if (this.fields.has(fieldname)) this.complain(`body/${fieldname.slice(0, 100)} must be given once`);
-    else this.fields.set(fieldname, value as string);
+    // The plugin has parsed a part that says it is JSON.
+    else if (typeof value !== 'string') this.complain(`body/${fieldname.slice(0, 100)} must be text`);
+    else this.fields.set(fieldname, value);
   }
 
-  private async takeFile({ fieldname, filename, mimetype, file }: MultipartFile): Promise<void> {
+  private async takeFile({ fieldname, filename, mimetype, file }: FilePart): Promise<void> {
     this.newestFile = file;
     if (fieldname !== this.options.fileField) this.complain(`body/${fieldname.slice(0, 100)} must not be a file`);
     else if (this.fields.has(fieldname)) this.complain(`body/${fieldname} must be given once`);
@@ -145,7 +150,8 @@ class FormReader {
       try {
         // The parser goes no further behind a stream that was destroyed; one that nobody wants is read to its end.
         const content = file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-        const upload = new UploadedFile(filename, mimetype, await this.temp.take(content, this.options.maxFileBytes));
+        const taken = await this.temp.take(content, this.options.maxFileBytes);
+        const upload = new UploadedFile(filename ?? '', mimetype, taken);
         this.files.push(upload);
         this.fields.set(fieldname, upload);
         if (file.truncated) this.failure ??= new FileTooLarge(this.options.maxFileBytes);

@@ -59,6 +59,7 @@ describe('the API-key routes', () => {
     ['a malformed agent id', { name: 'x', capabilities: ['chat'], agentIds: ['x'] }, 'agentIds'],
     ['an unknown agent', { name: 'x', capabilities: ['chat'], agentIds: [newId()] }, 'agentIds'],
     ['an end in the past', { name: 'x', capabilities: ['chat'], expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt'],
+    ['an end after the year 9999', { name: 'x', capabilities: ['chat'], expiresAt: '9999-12-31T23:59:59-00:01' }, 'expiresAt'],
     ['an end that is no time', { name: 'x', capabilities: ['chat'], expiresAt: 'tomorrow' }, 'expiresAt'],
     ['an unknown field', { name: 'x', capabilities: ['chat'], admin: true }, 'admin'],
   ])('refuse %s, naming the field', async (_what, body, field) => {

@@ -92,6 +92,11 @@ describe('an upload', () => {
     expect(answer.body).toMatchObject({ contentType: expected, size: content.length });
   });
 
+  it('without a name of its own gets one', async () => {
+    const answer = await post({ name: 'file', value: 'x', contentType: 'application/octet-stream' });
+    expect(answer).toMatchObject({ status: 200, body: { name: 'file', size: 1 } });
+  });
+
   it.each([
     ['image/png', Buffer.from('no image')],
     ['image/png', PDF],
@@ -119,6 +124,11 @@ describe('a body', () => {
     ['with __proto__', [filePart('x'), { name: '__proto__', value: '1' }], '__proto__'],
     ['with U+0000', [filePart('x'), { name: 'assistant_id', value: 'a\0b' }], 'U+0000'],
     ['with U+0000 in a name', [filePart('x', 'text/plain', 'a\0b')], 'U+0000'],
+    ...['null', '1', '["x"]', '{"name":{"toString":1,"valueOf":1}}'].map((value): [string, readonly Part[], string] => [
+      `with the JSON ${value} for a text`,
+      [filePart('x'), { name: 'assistant_id', value, contentType: 'application/json' }],
+      'body/assistant_id must be text',
+    ]),
     ['with too many fields', Array.from({ length: 30 }, (_, at) => ({ name: `f${at}`, value: '' })), 'too many'],
     ['with an endless field', [{ name: 'a', value: 'x'.repeat(20_000) }], 'too long'],
   ])('%s is refused, and nothing is stored', async (_what, parts, message) => {
