@@ -2,8 +2,12 @@ import type { AbstractSqlConnection } from '@mikro-orm/sql';
 import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import type { Database } from '../../src/platform/database/index.js';
 
-/** What processes do on their own, in between: relaying jobs and running them, saying that they live, noting when keys were used. */
-const BACKGROUND = /\b(outbox|run_owners)\b|update\s+"?api_keys"?|\bfrom "?(files|traces|idempotency_keys)\b[^]*\blimit\b/i;
+/**
+ * What processes do on their own, in between: relaying jobs and running them, heartbeats, noting when keys were used, looking for
+ * what deleted threads and agents have left.
+ */
+const BACKGROUND =
+  /\b(outbox|run_owners)\b|update\s+"?api_keys"?|\bfrom "?(files|traces|idempotency_keys)\b[^]*\blimit\b|"owners"|^select "id" from "threads" where "deleted_at" is not null limit/i;
 const TRANSACTION_CONTROL = /^\s*(begin|start transaction|commit|rollback|savepoint|release)\b/i;
 
 /**
