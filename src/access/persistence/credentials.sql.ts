@@ -2,7 +2,7 @@
  * On the path of every message: its key is looked up here, and its use noted. Written by hand, because the server
  * prepares such a statement once, and because the uses of many keys are noted by one.
  */
-import { type SqlExecutor, toDate } from '../../platform/database/index.js';
+import { type SqlExecutor, statement, toDate } from '../../platform/database/index.js';
 import type { Capability } from '../domain/capability.js';
 
 /** What authentication needs of a key. */
@@ -24,13 +24,31 @@ interface CredentialRow {
   readonly expires_at: string | null;
 }
 
+const CREDENTIAL = statement(
+  { digest: 'bytea' },
+  (p) => `
+  select id, organization_id, member_id, capabilities, agent_ids, expires_at
+  from api_keys where digest = ${p.digest} and revoked_at is null`,
+);
+
+const NOTE_USES = statement(
+  { ids: 'uuid[]', times: 'timestamptz[]', graceMs: 'double precision' },
+  (p) => `
+  update api_keys set last_used_at = used.at
+  from (
+    select api_keys.id, uses.at
+    from unnest(${p.ids}, ${p.times}) as uses (id, at)
+    join api_keys on api_keys.id = uses.id
+    where last_used_at is null or last_used_at <= uses.at - ${p.graceMs} * interval '1 millisecond'
+    order by api_keys.id
+    for update of api_keys
+  ) as used
+  where api_keys.id = used.id`,
+);
+
 /** The key that has this digest and is not revoked; it may have expired. */
 export async function selectCredential(source: SqlExecutor, digest: Buffer): Promise<StoredCredential | undefined> {
-  const [row] = await source.query<CredentialRow>(
-    `select id, organization_id, member_id, capabilities, agent_ids, expires_at
-     from api_keys where digest = $1 and revoked_at is null`,
-    [digest],
-  );
+  const [row] = await CREDENTIAL.run<CredentialRow>(source, { digest });
   return row && toCredential(row);
 }
 
@@ -45,19 +63,8 @@ export async function updateLastUses(
 ): Promise<void> {
   // In one order everywhere, so that two processes never wait for each other's rows.
   const ids = [...uses.keys()].sort();
-  await source.query(
-    `update api_keys set last_used_at = used.at
-     from (
-       select api_keys.id, uses.at
-       from unnest($1::uuid[], $2::timestamptz[]) as uses (id, at)
-       join api_keys on api_keys.id = uses.id
-       where last_used_at is null or last_used_at <= uses.at - $3 * interval '1 millisecond'
-       order by api_keys.id
-       for update of api_keys
-     ) as used
-     where api_keys.id = used.id`,
-    [ids, ids.map((id) => uses.get(id)?.toISOString()), graceMs],
-  );
+  const times = ids.flatMap((id) => uses.get(id)?.toISOString() ?? []);
+  await NOTE_USES.run(source, { ids, times, graceMs });
 }
 
 function toCredential(row: CredentialRow): StoredCredential {

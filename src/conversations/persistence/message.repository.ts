@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { LockMode } from '@mikro-orm/core';
 import { type RawBuilder, sql } from 'kysely';
 import type { ModelMessage } from '../../models/index.js';
-import { Database, rowsOf, storableText, toDate } from '../../platform/database/index.js';
+import { Database, rowsOf, type SqlExecutor, storableText, toDate } from '../../platform/database/index.js';
 import type { HistoryMessage, Message, Reaction, ShownMessage, ToolCallRecord } from '../domain/message.js';
 import { type MessageColumns, messages, tables } from './conversations.entities.js';
 import { COUNT_BEFORE, HISTORY_PAGE } from './history.sql.js';
 
-export type MessageRow = Pick<MessageColumns, (typeof MESSAGE_COLUMNS)[number]>;
+type MessageRow = Pick<MessageColumns, (typeof MESSAGE_COLUMNS)[number]>;
 type ShownRow = Omit<MessageRow, 'transcript'>;
 
 /** The newest messages, until there are so many or they are so large. */
@@ -33,7 +33,7 @@ const SHOWN_COLUMNS = [
   ...(['attachments', 'reaction', 'created_at'] as const),
 ] as const;
 
-export const MESSAGE_COLUMNS = [...SHOWN_COLUMNS, 'tool_calls', 'transcript'] as const;
+const MESSAGE_COLUMNS = [...SHOWN_COLUMNS, 'tool_calls', 'transcript'] as const;
 
 /**
  * Large values stay where they are until a row is answered: those beyond the page are not read. Rows rather than
@@ -158,8 +158,10 @@ function toHistoryMessage(row: SaidRow): HistoryMessage {
   };
 }
 
-export function toMessage(row: MessageRow): Message {
-  return { ...toShownMessage(row), transcript: row.transcript };
+/** The reply that a run wrote; null while it has none. The run is known to be the caller's to read. */
+export async function findMessage(source: SqlExecutor, id: string): Promise<Message | null> {
+  const [row] = await rowsOf(source, tables.selectFrom('messages').select(MESSAGE_COLUMNS).where('id', '=', id));
+  return row ? { ...toShownMessage(row), transcript: row.transcript } : null;
 }
 
 function toShownMessage(row: ShownRow): ShownMessage {

@@ -64,8 +64,6 @@ export const TAKE_ORPHAN = statement(
   limit 1 for no key update of threads skip locked for update of runs skip locked`,
 );
 
-export const MESSAGE_OF_RUN = statement({ id: 'uuid' }, (p) => `select * from messages where id = ${p.id}`);
-
 export const TAKE_OVER = statement(
   { runId: 'uuid', ownerId: 'uuid' },
   (p) => `update runs set owner_id = ${p.ownerId} where id = ${p.runId}`,

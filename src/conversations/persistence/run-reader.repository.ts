@@ -6,7 +6,7 @@ import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run, RunReference } from '../domain/run.js';
 import { runs, tables } from './conversations.entities.js';
-import { MESSAGE_COLUMNS, toMessage } from './message.repository.js';
+import { findMessage } from './message.repository.js';
 import type { RunModel } from './new-run.js';
 import { IS_THERE } from './thread.sql.js';
 
@@ -48,8 +48,7 @@ export class RunReader {
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
     const [row] = await rowsOf(this.database, runOf(organizationId, threadId, runId));
     if (!row) return null;
-    const [message] = await rowsOf(this.database, messageOf(row.message_id));
-    return toStoredRun(organizationId, row, message ? toMessage(message) : null);
+    return toStoredRun(organizationId, row, await findMessage(this.database, row.message_id));
   }
 
   /** @returns null when there is no such thread */
@@ -96,10 +95,6 @@ function runOf(organizationId: string, threadId: string, runId: string) {
     .where('organization_id', '=', organizationId)
     .where('thread_id', '=', threadId)
     .where('id', '=', runId);
-}
-
-function messageOf(messageId: string) {
-  return tables.selectFrom('messages').select(MESSAGE_COLUMNS).where('id', '=', messageId);
 }
 
 function toStoredRun(organizationId: string, row: RunRow, message: Message | null): StoredRun {

@@ -7,12 +7,11 @@ import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
 import { CHECKPOINT, endParameters, finishRun, keptRows, messageParameters } from './end-run.sql.js';
-import { type MessageRow, toMessage } from './message.repository.js';
+import { findMessage } from './message.repository.js';
 import type { NewRun, RunModel } from './new-run.js';
 import {
   BEAT,
   FORGET_SILENT_OWNERS,
-  MESSAGE_OF_RUN,
   RETIRE_OWNER,
   START_HEARTBEAT,
   TAKE_ORPHAN,
@@ -195,8 +194,7 @@ export class RunRepository {
     const rows = await TAKE_ORPHAN.run<OrphanRow>(executor, { silentSeconds, ...own });
     const row = rows[0];
     if (!row) return null;
-    const [message] = await MESSAGE_OF_RUN.run<MessageRow>(executor, { id: row.message_id });
-    return toOrphan(row, message ? toMessage(message) : null);
+    return toOrphan(row, await findMessage(executor, row.message_id));
   }
 
   /** Ends an orphan, whoever its owner was. */

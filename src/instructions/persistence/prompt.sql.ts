@@ -3,16 +3,18 @@
  * of all others. Written by hand: one prepared statement for what the prompt is made of, and no entities, which would
  * cost as much again for contents of megabytes.
  */
-import type { SqlExecutor } from '../../platform/database/index.js';
+import { type SqlExecutor, statement } from '../../platform/database/index.js';
 import type { SectionText } from '../domain/section.js';
 import type { SectionsOwner } from './section.repository.js';
 
+const PROMPT = statement(
+  { organizationId: 'uuid', agentId: 'uuid' },
+  (p) => `
+  select name, content from sections where organization_id = ${p.organizationId} and agent_id = ${p.agentId}
+  order by position, created_at, id`,
+);
+
 /** In prompt order. */
-export function selectPrompt(source: SqlExecutor, { organizationId, agentId }: SectionsOwner): Promise<SectionText[]> {
-  return source.query<SectionText>(
-    `select name, content from sections
-     where organization_id = $1 and agent_id = $2
-     order by position, created_at, id`,
-    [organizationId, agentId],
-  );
+export function selectPrompt(source: SqlExecutor, owner: SectionsOwner): Promise<SectionText[]> {
+  return PROMPT.run<SectionText>(source, owner);
 }

@@ -12,7 +12,10 @@ interface ParameterValues {
   timestamptz: Date;
   /** Anything that has JSON; null is SQL's null. */
   jsonb: unknown;
+  bytea: Uint8Array;
   'uuid[]': readonly string[];
+  /** As ISO 8601. */
+  'timestamptz[]': readonly string[];
   'text[]': readonly string[];
 }
 

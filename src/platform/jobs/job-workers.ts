@@ -5,7 +5,7 @@ import {
 import { ModuleRef } from '@nestjs/core';
 import type { Worker } from 'bullmq';
 import { Clock } from '../clock/index.js';
-import { ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
+import { endsWithin, ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 import { JobRegistry } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
@@ -13,7 +13,6 @@ import { JobSchedules } from './job-schedules.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
 import { QueueConnection } from './queue-connection.js';
-import { within } from './within.js';
 import { ABORT_GRACE_MS, CLOSE_GRACE_MS, PURGE_BATCH, UPKEEP_MS } from './limits.js';
 
 export const WORKER_SETTINGS = Symbol('WORKER_SETTINGS');
@@ -74,12 +73,13 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
     this.stopUpkeep?.();
     // Aborted already, by a shutdown that has given them their time.
     if (!this.runner.isAborted()) {
-      await within(this.clock, this.settings.graceMs, this.idle());
+      await endsWithin(this.settings.graceMs, this.clock, this.idle());
       await this.abort();
-      await within(this.clock, ABORT_GRACE_MS, this.idle());
+      await endsWithin(ABORT_GRACE_MS, this.clock, this.idle());
     }
     // Redis may go away just now.
-    await within(this.clock, CLOSE_GRACE_MS, Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]));
+    const closed = Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]);
+    await endsWithin(CLOSE_GRACE_MS, this.clock, closed);
     await Promise.all(this.registry.queues().map((queue) => queue.close()));
     await this.connection.close();
   }

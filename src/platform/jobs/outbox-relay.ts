@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
+import { endsWithin } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 import { JobRegistry } from './job-registry.js';
 import { type OutboxRow, OutboxStore } from './outbox-store.js';
 import { QueueConnection } from './queue-connection.js';
-import { within } from './within.js';
 import { CLOSE_GRACE_MS, RELAY_POLL_MS } from './limits.js';
 
 /** Dispatches due rows of the outbox to their queues. Any number may work on one database. */
@@ -31,7 +31,7 @@ export class OutboxRelay {
   async stop(): Promise<void> {
     this.stopPolling?.();
     this.stopPolling = undefined;
-    await within(this.clock, CLOSE_GRACE_MS, this.pass);
+    if (this.pass) await endsWithin(CLOSE_GRACE_MS, this.clock, this.pass);
   }
 
   /** There may be something to dispatch. Never waits and never fails; one pass runs at a time. */

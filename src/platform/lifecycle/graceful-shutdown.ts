@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Clock } from '../clock/index.js';
 import type { Logger } from '../telemetry/index.js';
+import { endsWithin } from './ends-within.js';
 import { ShutdownState, type ShutdownParticipant } from './shutdown-state.js';
 
 /** Time for aborted work to store what it has and for its streams to be read to their end. */
@@ -80,10 +81,3 @@ async function abortAll(participants: readonly ShutdownParticipant[], logger: Lo
   );
 }
 
-/** False when `work` is not done after `ms`; it goes on, unobserved. */
-function endsWithin(ms: number, clock: Clock, work: Promise<void>): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => resolve(false));
-    work.then(() => resolve(true), reject).finally(cancel);
-  });
-}

@@ -2,7 +2,7 @@
  * On the path of a message: the secrets of its agent are read here, any number by one prepared statement. And the one
  * write of a rotation that the ORM has no words for: many rows, each only if it is still what it was.
  */
-import type { SqlExecutor } from '../database/index.js';
+import { type SqlExecutor, statement } from '../database/index.js';
 import type { SealedSecret, SecretRef } from './sealed-secret.js';
 
 /** A secret with its place. */
@@ -22,15 +22,28 @@ interface SealedRow {
   readonly key_id: string;
 }
 
+const SECRETS = statement(
+  { asked: 'jsonb' },
+  (p) => `select asked.position, s.ciphertext, s.nonce, s.wrapped_key, s.key_id
+  from jsonb_to_recordset(${p.asked}) as asked (position int, organization_id uuid, record_id uuid, field text)
+  join secrets s using (organization_id, record_id, field)`,
+);
+
+const RESEAL = statement(
+  { changes: 'jsonb' },
+  (p) => `update secrets s set ciphertext = decode(n.ciphertext, 'base64'), nonce = decode(n.nonce, 'base64'),
+    wrapped_key = decode(n.wrapped_key, 'base64'), key_id = n.key_id
+  from jsonb_to_recordset(${p.changes}) as n (organization_id uuid, record_id uuid, field text,
+    was text, ciphertext text, nonce text, wrapped_key text, key_id text)
+  where (s.organization_id, s.record_id, s.field) = (n.organization_id, n.record_id, n.field)
+    and s.wrapped_key = decode(n.was, 'base64')
+  returning 1 as updated`,
+);
+
 /** @returns what is stored, by the position of its reference */
 export async function selectSecrets(source: SqlExecutor, refs: readonly SecretRef[]): Promise<Map<number, SealedSecret>> {
-  const rows = await source.query<SealedRow>(
-    `select asked.position, s.ciphertext, s.nonce, s.wrapped_key, s.key_id
-     from jsonb_to_recordset($1::jsonb)
-       as asked (position int, organization_id uuid, record_id uuid, field text)
-     join secrets s using (organization_id, record_id, field)`,
-    [JSON.stringify(refs.map((ref, position) => ({ position, ...columnsOf(ref) })))],
-  );
+  const asked = refs.map((ref, position) => ({ position, ...columnsOf(ref) }));
+  const rows = await SECRETS.run<SealedRow>(source, { asked });
   return new Map(rows.map((row) => [row.position, sealedOf(row)]));
 }
 
@@ -39,17 +52,7 @@ export async function selectSecrets(source: SqlExecutor, refs: readonly SecretRe
  * @returns how many were replaced
  */
 export async function reseal(source: SqlExecutor, changes: readonly Resealed[]): Promise<number> {
-  const updated = await source.query(
-    `update secrets s set ciphertext = decode(n.ciphertext, 'base64'), nonce = decode(n.nonce, 'base64'),
-       wrapped_key = decode(n.wrapped_key, 'base64'), key_id = n.key_id
-     from jsonb_to_recordset($1::jsonb) as n (organization_id uuid, record_id uuid, field text,
-       was text, ciphertext text, nonce text, wrapped_key text, key_id text)
-     where (s.organization_id, s.record_id, s.field) = (n.organization_id, n.record_id, n.field)
-       and s.wrapped_key = decode(n.was, 'base64')
-     returning 1 as updated`,
-    [JSON.stringify(changes.map(change))],
-  );
-  return updated.length;
+  return (await RESEAL.run(source, { changes: changes.map(change) })).length;
 }
 
 function change({ was, sealed }: Resealed): object {
