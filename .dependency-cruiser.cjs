@@ -6,7 +6,7 @@
 
 /** A folder directly under src, except platform; its name is the first group. */
 const CONTEXT = '^src/(?!platform/)([^/]+)/';
-/** main.ts, cli.ts, app.module.ts. */
+/** main.ts, start.ts, cli.ts, app.module.ts. */
 const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
 const PUBLIC_API = '^src/[^/]+/index\\.ts$';
 const MODEL_RUNTIMES = '^src/models/providers/[^/]+/';
@@ -35,7 +35,7 @@ module.exports = {
     ),
     rule(
       'composition-root-is-not-imported',
-      'main.ts, cli.ts and app.module.ts know everybody; whoever imports them knows everybody too.',
+      'main.ts, start.ts, cli.ts and app.module.ts know everybody; whoever imports them knows everybody too.',
       { path: '^src/[^/]+/' },
       { path: COMPOSITION_ROOT },
     ),

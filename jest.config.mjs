@@ -6,18 +6,19 @@ const shared = {
 
 /** There no test may be skipped; the shape of the code is the same in both modes. */
 const isCluster = process.env.TEST_MODE === 'cluster';
+/** About what a cluster does not have, all of it: there such a file would have no test. */
+const testPathIgnorePatterns = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] : [];
 
 /** Three tiers: rules beside the source, guarantees through HTTP, and the shape of the code itself. */
 export default {
   reporters: isCluster ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
   projects: [
-    { ...shared, displayName: 'unit', rootDir: '.', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
+    { ...shared, displayName: 'unit', rootDir: '.', testPathIgnorePatterns, testMatch: ['<rootDir>/src/**/*.spec.ts'] },
     {
       ...shared,
       displayName: 'http',
       rootDir: '.',
-      // About what a cluster does not have, all of it: there such a file would have no test.
-      testPathIgnorePatterns: isCluster ? ['\\.embedded\\.test\\.ts$'] : [],
+      testPathIgnorePatterns,
       testMatch: ['<rootDir>/test/contexts/**/*.test.ts', '<rootDir>/test/faults/**/*.test.ts'],
     },
     { ...shared, displayName: 'architecture', rootDir: '.', testMatch: ['<rootDir>/test/architecture/**/*.test.ts'] },

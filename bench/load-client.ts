@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type {
+  Alternation,
   Follow,
   FollowResult,
   Hold,
@@ -29,6 +30,10 @@ export class LoadClient {
 
   async slice(slice: Slice): Promise<SliceResult> {
     return (await this.process.order({ kind: 'slice', ...slice }, 'slice')).result;
+  }
+
+  async alternate(alternation: Alternation): Promise<readonly (readonly number[])[]> {
+    return (await this.process.order({ kind: 'alternate', ...alternation }, 'alternate')).result;
   }
 
   async hold(hold: Hold): Promise<HoldResult> {

@@ -18,6 +18,12 @@ export interface SliceResult {
   readonly firstTokens: readonly number[];
 }
 
+/** Waiting runs, one at a time, of several kinds that take turns run by run. */
+export interface Alternation {
+  readonly lanes: readonly { readonly target: string; readonly script: ReplyScript }[];
+  readonly rounds: number;
+}
+
 /** Streams that are open all at the same time. */
 export interface Hold {
   readonly target: string;
@@ -86,6 +92,7 @@ export interface FollowResult {
 export type LoadOrder =
   | { readonly kind: 'open'; readonly name: string; readonly target: Target }
   | ({ readonly kind: 'slice' } & Slice)
+  | ({ readonly kind: 'alternate' } & Alternation)
   | ({ readonly kind: 'hold' } & Hold)
   | ({ readonly kind: 'record' } & Recording)
   | ({ readonly kind: 'read' } & Read)
@@ -94,6 +101,8 @@ export type LoadOrder =
 export type LoadReply =
   | { readonly kind: 'opened' }
   | { readonly kind: 'slice'; readonly result: SliceResult }
+  /** Milliseconds by lane and round. */
+  | { readonly kind: 'alternate'; readonly result: readonly (readonly number[])[] }
   | { readonly kind: 'hold'; readonly result: HoldResult }
   | { readonly kind: 'record'; readonly result: Recorded }
   | { readonly kind: 'follow'; readonly result: FollowResult };

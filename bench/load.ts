@@ -1,7 +1,7 @@
 /** A process of its own: takes the runs that the bench orders and tells how long they took. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
+import type { Alternation, Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
 import { takeOrders } from './ordered-process.ts';
 import { Rejoining } from './rejoining.ts';
 import { type Open, takeThread, performRun } from './perform-run.ts';
@@ -45,6 +45,20 @@ async function runSlice(slice: Slice): Promise<SliceResult> {
   };
   await Promise.all(Array.from({ length: slice.concurrency }, worker));
   return { seconds: (performance.now() - began) / 1000, latencies, firstTokens };
+}
+
+/** Each round has one run of each lane, and begins with another one. */
+async function alternate({ lanes, rounds }: Alternation): Promise<number[][]> {
+  const taken = lanes.map(({ target, script }) => ({ on: find(target), script, latencies: [] as number[] }));
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % taken.length;
+    for (const { on, script, latencies } of [...taken.slice(first), ...taken.slice(0, first)]) {
+      const thread = takeThread(on);
+      latencies.push((await performRun(on.client, on.target, { form: 'waiting', thread, script })).whole);
+      on.free.push(thread);
+    }
+  }
+  return taken.map(({ latencies }) => latencies);
 }
 
 /** Opens so many streams, a few at a time, and holds all of them until they have ended. */
@@ -97,6 +111,8 @@ async function obey(order: LoadOrder): Promise<LoadReply> {
       return { kind: 'opened' };
     case 'slice':
       return { kind: 'slice', result: await runSlice(order) };
+    case 'alternate':
+      return { kind: 'alternate', result: await alternate(order) };
     case 'hold':
       return { kind: 'hold', result: await hold(order) };
     case 'record':

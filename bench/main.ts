@@ -13,6 +13,7 @@ import { type BenchPart, measuresAnything, PARTS, planFor } from './plan.ts';
 import { runRejoin } from './replicas.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
+import { runTools } from './tool-servers.ts';
 import { runGrowth } from './thread-sizes.ts';
 
 const RESULTS = join(import.meta.dirname, 'results');
@@ -58,6 +59,7 @@ async function run(stage: Stage): Promise<Report> {
   if (plan.embedded && measuresAnything(plan.embedded)) {
     passes.push(await runPass(floor, embedded(stage), plan.embedded, say));
   }
+  const tools = plan.tools && (await runTools(stage, floor, environment, plan.tools, say));
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -69,6 +71,7 @@ async function run(stage: Stage): Promise<Report> {
     passes,
     growth,
     rejoin,
+    tools,
   };
 }
 

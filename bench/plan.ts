@@ -44,8 +44,25 @@ export interface Rejoin {
   readonly follow: { readonly runs: number; readonly concurrency: number; readonly script: ReplyScript };
 }
 
+/** Runs that call tools, and runs of agents that have them. */
+export interface ToolRuns {
+  /** Agents with an integration of their own, whose connections are open while runs are measured. */
+  readonly called: number;
+  readonly streaming: number;
+  /** Of each kind of run that takes turns with the other kinds. */
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  /** On agents that the process has not seen, one run each. */
+  readonly coldRuns: number;
+  readonly threads: number;
+  readonly loaded: { readonly concurrency: number; readonly seconds: number; readonly rounds: number };
+  /** Connections that are open while memory is read, to servers of other organizations: without a stream, and each with one. */
+  readonly idle: { readonly json: readonly number[]; readonly told: readonly number[] };
+  readonly embedded: boolean;
+}
+
 /** What `--only` names. */
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -53,6 +70,7 @@ export interface Plan {
   readonly embedded: Pass | null;
   readonly growth: Growth | null;
   readonly rejoin: Rejoin | null;
+  readonly tools: ToolRuns | null;
 }
 
 /** Runs of one round on the service at most: bounds how many agents are needed to stay below their limits. */
@@ -107,6 +125,18 @@ const REJOIN: Rejoin = {
   follow: { runs: 96, concurrency: 16, script: { writes: 20, everyMs: 73 } },
 };
 
+const TOOLS: ToolRuns = {
+  called: 40,
+  streaming: 10,
+  rounds: 400,
+  warmUpRounds: 80,
+  coldRuns: 30,
+  threads: 120,
+  loaded: { concurrency: 16, seconds: 1.2, rounds: 3 },
+  idle: { json: [50, 150, 250], told: [50, 200] },
+  embedded: true,
+};
+
 const FULL: Plan = {
   postgres: {
     targets: ['direct', 'bare', 'service'],
@@ -129,6 +159,7 @@ const FULL: Plan = {
   },
   growth: GROWTH,
   rejoin: REJOIN,
+  tools: TOOLS,
 };
 
 const QUICK: Plan = {
@@ -143,11 +174,12 @@ const QUICK: Plan = {
   embedded: null,
   growth: { ...GROWTH, rounds: 1, warmUpSeconds: 0.5, seconds: 1 },
   rejoin: { ...REJOIN, runs: 50, rounds: 1, seconds: 0.4, follow: { ...REJOIN.follow, runs: 32 } },
+  tools: { ...TOOLS, rounds: 150, loaded: { ...TOOLS.loaded, rounds: 1 }, embedded: false },
 };
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -159,6 +191,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     embedded: embedded && narrowed(embedded),
     growth: asked('growth') ? growth : null,
     rejoin: asked('rejoin') ? rejoin : null,
+    tools: asked('tools') ? tools : null,
   };
 }
 

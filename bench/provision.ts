@@ -12,12 +12,7 @@ export async function provision(
   needs: { readonly threads: number; readonly maxRuns: number },
 ): Promise<Target> {
   const { origin, pid, env } = service;
-  const organization = await operatorCommand(['org', 'create', '--name', 'bench', '--agent-limit', '1000'], env);
-  const created = await operatorCommand(
-    ['key', 'create', '--org', organization['id'] ?? '', '--capabilities', 'chat,manageAgents'],
-    env,
-  );
-  const key = created['key'] ?? '';
+  const key = await createKey(env);
   const agents = await inParallel(Math.ceil((needs.threads + needs.maxRuns) / BUDGET), (index) =>
     post(origin, key, '/v1/agents', { name: `Bench ${index}`, provider: { type: 'anthropic' } }),
   );
@@ -28,7 +23,18 @@ export async function provision(
   return { kind: 'service', origin, pid, key, threads };
 }
 
-async function post(origin: string, key: string, path: string, body: object): Promise<string> {
+/** The key of an organization made for it. */
+export async function createKey(env: Environment): Promise<string> {
+  const organization = await operatorCommand(['org', 'create', '--name', 'bench', '--agent-limit', '1000'], env);
+  const created = await operatorCommand(
+    ['key', 'create', '--org', organization['id'] ?? '', '--capabilities', 'chat,manageAgents'],
+    env,
+  );
+  return created['key'] ?? '';
+}
+
+/** @returns the `id` of what was made */
+export async function post(origin: string, key: string, path: string, body: object): Promise<string> {
   const answer = await fetch(`${origin}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -39,7 +45,7 @@ async function post(origin: string, key: string, path: string, body: object): Pr
   return (JSON.parse(text) as { readonly id: string }).id;
 }
 
-async function inParallel<Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
+export async function inParallel<Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {

@@ -6,6 +6,8 @@ import type { CellResult, HoldFigures } from './measure.ts';
 import type { PassResult } from './passes.ts';
 import type { RejoinResult } from './rejoin.ts';
 import { rejoinText } from './rejoin-report.ts';
+import { toolsText } from './tools-report.ts';
+import type { ToolsResult } from './tool-servers.ts';
 import { table } from './table.ts';
 import type { TargetKind } from './targets.ts';
 
@@ -21,6 +23,7 @@ export interface Report {
   readonly passes: readonly PassResult[];
   readonly growth: readonly GrowthFigures[] | null;
   readonly rejoin: RejoinResult | null;
+  readonly tools: readonly ToolsResult[] | null;
 }
 
 export function machine(): Report['machine'] {
@@ -120,7 +123,7 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, ...run }: Report): Section[] {
+export function sectionsOf({ machine: on, passes, growth, rejoin, tools, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
@@ -130,5 +133,6 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, ...run }: Repo
     ...holding.map(({ mode, holds }) => section(`holds, ${mode}`, `Open streams: ${TITLES[mode]}`, holdsText(holds))),
     ...(growth ? [section('growth', 'Growth of a run with its thread', growthText(growth, spread))] : []),
     ...(rejoin ? [section('rejoin', 'Rejoining a run', rejoinText(rejoin, spread))] : []),
+    ...(tools ?? []).map((result) => section(`tools, ${result.mode}`, `Runs with tools: ${TITLES[result.mode]}`, toolsText(result))),
   ];
 }

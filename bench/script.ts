@@ -4,6 +4,11 @@ export interface ReplyScript {
   readonly writes: number;
   /** Milliseconds between two writes. */
   readonly everyMs: number;
+  /**
+   * A tool that the model calls once before it replies: the one of the request whose name ends like this, or, where the
+   * request has none, exactly this one.
+   */
+  readonly tool?: string;
 }
 
 /** Text deltas of a reply. */
@@ -15,14 +20,23 @@ export const INSTANT: ReplyScript = { writes: 1, everyMs: 0 };
  * The message of a run. The script travels in its text, so that it reaches the upstream the same way through
  * every server that is measured.
  */
-export function userText({ writes, everyMs }: ReplyScript): string {
-  return `Tell me about the harbour in a few words, please. [writes=${writes} every=${everyMs}]`;
+export function userText({ writes, everyMs, tool }: ReplyScript): string {
+  const call = tool === undefined ? '' : ` tool=${tool}`;
+  return `Tell me about the harbour in a few words, please. [writes=${writes} every=${everyMs}${call}]`;
 }
 
 /** The script that a request body names; the last one counts, because a thread's history names earlier ones. */
 export function scriptOf(body: string): ReplyScript {
   const at = body.lastIndexOf('[writes=');
-  const found = /^\[writes=(\d+) every=(\d+)\]/.exec(body.slice(at, at + 40));
+  const found = /^\[writes=(\d+) every=(\d+)(?: tool=([\w-]+))?\]/.exec(body.slice(at, at + 120));
   if (at < 0 || !found) throw new Error('The request names no script');
-  return { writes: Number(found[1]), everyMs: Number(found[2]) };
+  const [, writes, everyMs, tool] = found;
+  return { writes: Number(writes), everyMs: Number(everyMs), ...callIn(body, at, tool) };
+}
+
+/** Nothing once the call has its result, which comes after the message that asks for it. */
+function callIn(body: string, at: number, tool: string | undefined): Pick<ReplyScript, 'tool'> {
+  if (tool === undefined || body.includes('"tool_result"', at)) return {};
+  const listed = new RegExp(`"name":"([\\w-]*${tool})","description"`).exec(body)?.[1];
+  return { tool: listed ?? tool };
 }

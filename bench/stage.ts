@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { type Connections, Databases } from './databases.ts';
+import type { Listening } from './ipc.ts';
 import { LoadClient } from './load-client.ts';
 import { OrderedProcess } from './ordered-process.ts';
 import type { PostgresProcesses } from './postgres-processes.ts';
@@ -37,6 +38,7 @@ export class Stage {
   private readonly redisUrl: string;
   private readonly redisPrefix = `bench-${randomBytes(4).toString('hex')}`;
   private readonly folders: string[] = [];
+  /** Given to the service's Node. */
   private readonly nodeArgs: readonly string[];
   private upstreamOrigin = '';
 
@@ -79,6 +81,10 @@ export class Stage {
     return { kind: 'direct', origin: this.upstreamOrigin, pid, key: 'bench', threads: [] };
   }
 
+  startToolServer(): Promise<Listening> {
+    return this.processes.startServer('tool-server.ts');
+  }
+
   async startBare(threads: number): Promise<Target> {
     const key = `ak_${randomBytes(32).toString('hex')}`;
     const database = await this.databases.create('bare');
@@ -103,15 +109,15 @@ export class Stage {
   }
 
   /** One API of possibly several on the same databases. */
-  startApi({ env }: ClusteredEnvironment): Promise<Service> {
+  startApi({ env }: ClusteredEnvironment, nodeArgs: readonly string[] = []): Promise<Service> {
     // The driver's own variable: tells the connections of an API and of a worker apart.
-    return this.processes.startService('api', { ...env, PGAPPNAME: API_PROGRAM }, this.nodeArgs);
+    return this.processes.startService('api', { ...env, PGAPPNAME: API_PROGRAM }, [...this.nodeArgs, ...nodeArgs]);
   }
 
   /** An API and a worker, as they are deployed. */
-  async startClustered(environment: ClusteredEnvironment): Promise<RunningService> {
+  async startClustered(environment: ClusteredEnvironment, nodeArgs: readonly string[] = []): Promise<RunningService> {
     const { env, database } = environment;
-    const service = await this.startApi(environment);
+    const service = await this.startApi(environment, nodeArgs);
     const worker = await this.processes.startService('worker', { ...env, PGAPPNAME: 'bench_worker' }, []);
     return {
       service,
@@ -125,13 +131,17 @@ export class Stage {
 
   /** The settings of the embedded default, with a data folder of its own. */
   embeddedEnvironment(): Environment {
-    const folder = mkdtempSync(join(tmpdir(), 'agents-bench-'));
-    this.folders.push(folder);
-    return { ...this.commonEnvironment(), DATA_DIR: folder };
+    return { ...this.commonEnvironment(), DATA_DIR: this.makeFolder() };
   }
 
-  async startEmbedded(env: Environment): Promise<RunningService> {
-    const service = await this.processes.startService('all', env, this.nodeArgs);
+  makeFolder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'agents-bench-'));
+    this.folders.push(folder);
+    return folder;
+  }
+
+  async startEmbedded(env: Environment, nodeArgs: readonly string[] = []): Promise<RunningService> {
+    const service = await this.processes.startService('all', env, [...this.nodeArgs, ...nodeArgs]);
     return { service, env, stop: () => service.stop() };
   }
 

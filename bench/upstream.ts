@@ -11,19 +11,21 @@ function frame(data: { readonly type: string } & Record<string, unknown>): strin
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
+const start = frame({
+  type: 'message_start',
+  message: {
+    id: 'msg_bench',
+    type: 'message',
+    role: 'assistant',
+    content: [],
+    model: 'bench',
+    stop_reason: null,
+    usage: { input_tokens: 20, output_tokens: 1 },
+  },
+});
+
 const head =
-  frame({
-    type: 'message_start',
-    message: {
-      id: 'msg_bench',
-      type: 'message',
-      role: 'assistant',
-      content: [],
-      model: 'bench',
-      stop_reason: null,
-      usage: { input_tokens: 20, output_tokens: 1 },
-    },
-  }) + frame({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+  start + frame({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
 
 const deltas = Array.from({ length: DELTAS }, (_, index) =>
   frame({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: `word ${index} of the reply ` } }),
@@ -48,10 +50,30 @@ function partsOf(writes: number): Buffer[] {
 
 const partsByWrites = Array.from({ length: DELTAS }, (_, index) => partsOf(index + 1));
 
-function reply(response: ServerResponse, { writes, everyMs }: ReplyScript): void {
+let calls = 0;
+
+function toolCall(name: string): string {
+  calls += 1;
+  const block = { type: 'tool_use', id: `toolu_bench_${calls}`, name, input: {} };
+  const delta = { type: 'input_json_delta', partial_json: '{"query":"list the records of the archive"}' };
+  return (
+    start +
+    frame({ type: 'content_block_start', index: 0, content_block: block }) +
+    frame({ type: 'content_block_delta', index: 0, delta }) +
+    frame({ type: 'content_block_stop', index: 0 }) +
+    frame({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 20 } }) +
+    frame({ type: 'message_stop' })
+  );
+}
+
+function reply(response: ServerResponse, { writes, everyMs, tool }: ReplyScript): void {
   const parts = partsByWrites[writes - 1];
   if (!parts) throw new RangeError(`A reply has 1 to ${DELTAS} writes`);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (tool !== undefined) {
+    response.end(toolCall(tool));
+    return;
+  }
   if (parts.length === 1) {
     response.end(parts[0]);
     return;

@@ -5,6 +5,7 @@ import { conversationsContext, type RunExtensions, RunExtensionsModule } from '.
 import { demoContext } from './demo/index.js';
 import { filesContext } from './files/index.js';
 import { instructionsContext } from './instructions/index.js';
+import { integrationsContext } from './integrations/index.js';
 import { modelsContext } from './models/index.js';
 import { observabilityContext } from './observability/index.js';
 import { Clock } from './platform/clock/index.js';
@@ -39,6 +40,7 @@ export const contexts: readonly AppContext[] = [
   agentsContext,
   instructionsContext,
   conversationsContext,
+  integrationsContext,
   observabilityContext,
   filesContext,
   demoContext,

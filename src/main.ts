@@ -1,22 +1,4 @@
-import 'reflect-metadata';
-import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { AuthenticateRequest, BootstrapOrganization } from './access/index.js';
-import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
-import { checkProviderSettings } from './models/index.js';
-import { SystemClock } from './platform/clock/index.js';
-import { InvalidSetting, loadSettings, type ProcessRole } from './platform/config/index.js';
-import { DataFolderInUse, migrate, openDatabase } from './platform/database/index.js';
-import { EventBus } from './platform/events/index.js';
-import { checkListenAddress, createHttpApp, listenFailure } from './platform/http/index.js';
-import { ShutdownState, shutDown, stopOnSignals } from './platform/lifecycle/index.js';
-import { OperatorServer } from './platform/operator/index.js';
-import { createLogger, NestLogger } from './platform/telemetry/index.js';
-import { RotateSecrets } from './platform/vault/index.js';
-import { welcome } from './welcome.js';
-
-/** A start that fails for a reason the operator can mend says so in one line. */
-const STARTUP_ERRORS = [InvalidSetting, DataFolderInUse];
+import { InvalidSetting, loadSettings, type ProcessRole, StartFailure } from './platform/config/index.js';
 
 interface Mode {
   readonly role: ProcessRole;
@@ -36,70 +18,16 @@ function readMode(word: string): Mode {
   }
 }
 
-async function start(mode: Mode): Promise<void> {
-  const settings = loadSettings(mode);
-  checkProviderSettings(settings);
-  const logger = createLogger(settings);
-  const clock = new SystemClock();
-  if (settings.role !== 'worker') await checkListenAddress(settings);
-  const open = await openDatabase(settings, schemas);
-  const migrated = await migrate(open, () => logger.info({}, 'Waiting for another process that is migrating the database'));
-  if (migrated.length > 0) logger.info({ migrations: migrated }, 'The database was brought up to date');
-  const kernel: Kernel = { settings, open, clock, logger };
-  if (settings.role === 'worker') await startWorker(kernel);
-  else await startHttp(kernel);
-}
-
-async function startWorker(kernel: Kernel): Promise<void> {
-  const { settings, clock, logger } = kernel;
-  const app = await NestFactory.createApplicationContext(AppModule.forRoot(kernel), { logger: new NestLogger(logger) });
-  stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger });
-  logger.info({}, 'The worker is ready');
-}
-
-async function startHttp(kernel: Kernel): Promise<void> {
-  const { settings, open, clock, logger } = kernel;
-  const app = await createHttpApp({
-    rootModule: AppModule.forRoot(kernel),
-    settings,
-    logger,
-    onRequest: (created) => [created.get(AuthenticateRequest).hook],
-  });
-  await app.init();
-  if (settings.embedded) await serveOperator(app, kernel);
-  const server = app.getHttpServer();
-  stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger, server });
-  try {
-    await app.listen(settings.port, settings.host);
-  } catch (error) {
-    await shutDown(app, { shutdownMs: 0, clock, logger });
-    throw listenFailure(error, settings);
-  }
-  // Last, since the key is shown once: a start that fails must not have made it.
-  const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
-  process.stdout.write(welcome(await app.getUrl(), settings, firstKey?.key));
-  logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
-}
-
-/** Operator commands for an embedded service come through it: no other process may use its data folder. */
-async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
-  const commands = operatorCommands({
-    ...{ open, clock, events: app.get(EventBus) },
-    rotateSecrets: () => app.get(RotateSecrets),
-  });
-  const server = new OperatorServer(settings.dataDir, commands);
-  await server.start();
-  // Commands under way need the database, so they end before it closes.
-  app.get(ShutdownState).register({ name: 'operator', idle: () => server.close(), abort: () => Promise.resolve() });
-}
-
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return STARTUP_ERRORS.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
+  return error instanceof StartFailure ? error.message : (error.stack ?? error.message);
 }
 
 try {
-  await start(readMode(process.argv[2] ?? 'all'));
+  const settings = loadSettings(readMode(process.argv[2] ?? 'all'));
+  // Only now: loading the whole service takes a second, and a wrong setting is told at once.
+  const { start } = await import('./start.js');
+  await start(settings);
 } catch (error) {
   process.stderr.write(`${describe(error)}\n`);
   process.exit(1);

@@ -19,12 +19,14 @@ import { RunHeartbeat } from './application/run-heartbeat.js';
 import { ListMessages } from './application/list-messages.js';
 import { ListThreads } from './application/list-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
+import { ReadRun } from './application/read-run.js';
 import { ReadThread } from './application/read-thread.js';
 import { RemoveDeletedThreads } from './application/remove-deleted-threads.js';
 import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
 import { RunLauncher } from './application/run-launcher.js';
 import { RunSupervisor } from './application/run-supervisor.js';
+import { ShowExpiredCalls } from './application/show-expired-calls.js';
 import { StartRun } from './application/start-run.js';
 import { SuggestNext } from './application/suggest-next.js';
 import { ThreadDataHolders } from './application/thread-data-holders.js';
@@ -94,6 +96,7 @@ const controllers = [
     DeleteThread,
     ListMessages,
     ReactToMessage,
+    ShowExpiredCalls,
     ...attachments,
     ...deletion,
     RunLauncher,
@@ -105,6 +108,7 @@ const controllers = [
     SuggestNext,
     ChatCompletionStreams,
     JoinRun,
+    ReadRun,
     CancelRun,
     RunStreams,
     RunReader,

@@ -20,7 +20,7 @@ export {
   type OrganizationGateway,
   PATH_PART,
 } from './domain/gateway.js';
-export type { ModelAttachment, ModelImageType } from './domain/model-attachment.js';
+export type { ModelAttachment, ModelMedia, ModelImageType } from './domain/model-attachment.js';
 export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
 export type * from './domain/model-runtime.js';
 export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';

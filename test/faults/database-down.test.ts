@@ -224,7 +224,7 @@ clusterOnly('a database that is away', () => {
       send('POST', '/v1/threads', { assistant_id: talk.agentId }),
     ]);
     // Room for a busy machine; what this tells apart is the limit of the longest statement, thirty seconds.
-    expect(Date.now() - began).toBeLessThan(6_000);
+    expect(Date.now() - began).toBeLessThan(12_000);
     for (const { status, body, headers } of answers) {
       expect({ status, error: body['error'] }).toEqual({ status: 503, error: 'service_unavailable' });
       expect(headers.get('retry-after')).toBe('2');

@@ -14,19 +14,8 @@ import { RunningService } from '../support/harness.js';
 import { bodiesWith, ENVELOPE_BYTES, HOSTILE_SHAPES, longLists } from '../support/hostile-json.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import { says, ScriptedModels } from '../support/scripted-models.js';
-import { ServiceProcess } from '../support/service-process.js';
-
-/** Of a core with `REFERENCE_PACE_MS`; one that is slower, or slowed by others, may take as much longer. */
-const MAX_STALL_MS = 100;
-const REFERENCE_PACE_MS = 25;
-const MAX_MEMORY_MIB = 100;
-const ATTEMPTS = 3;
-
-interface Seen {
-  readonly stallMs: number;
-  readonly maxStallMs: number;
-  readonly memoryMiB: number;
-}
+import type { ServiceProcess } from '../support/service-process.js';
+import { isHarmless, startWatched, watchedCost } from '../support/watched-cost.js';
 
 let models: ScriptedModels;
 let mode: ModeEnvironment;
@@ -39,11 +28,7 @@ beforeAll(async () => {
   [models, mode, data] = [await ScriptedModels.start(), await modeEnvironment(), await dataFolder()];
   models.always(says('Hello'));
   const environment = { DATA_DIR: data.path, ...models.environment, ...mode.variables };
-  child = await ServiceProcess.start({
-    entry: 'test/support/watched-service.mjs',
-    nodeOptions: ['--max-old-space-size=512', '--expose-gc'],
-    environment,
-  });
+  child = await startWatched(environment);
   const settings = readSettings(environment, { role: 'all', demo: false });
   const clock = new SystemClock();
   const commands = (open: Parameters<Parameters<typeof runOperatorLine>[0]['commands']>[0]) =>
@@ -63,31 +48,7 @@ afterAll(async () => {
   data.remove();
 });
 
-/**
- * What a request costs as the service counts it, apart from the work of everybody else on the machine. Two processes on
- * one core slow each other's computing down all the same, so that only what is too much each time, and at the pace that
- * the process has then, counts as too much.
- */
-async function watched(request: () => Promise<number>): Promise<Seen & { readonly status: number }> {
-  let best = { status: 0, stallMs: Infinity, maxStallMs: MAX_STALL_MS, memoryMiB: Infinity };
-  for (let attempt = 1; attempt <= ATTEMPTS && !isHarmless(best); attempt += 1) {
-    await child.ask('watch');
-    const status = await request();
-    const { stallMs, memoryMiB } = (await child.ask('report')) as Omit<Seen, 'maxStallMs'>;
-    const pace = stallMs > best.maxStallMs ? ((await child.ask('pace')) as number) : 0;
-    best = {
-      status,
-      stallMs: Math.min(best.stallMs, stallMs),
-      maxStallMs: Math.max(best.maxStallMs, (MAX_STALL_MS * pace) / REFERENCE_PACE_MS),
-      memoryMiB: Math.min(best.memoryMiB, memoryMiB),
-    };
-  }
-  return best;
-}
-
-function isHarmless({ stallMs, maxStallMs, memoryMiB }: Seen): boolean {
-  return stallMs <= maxStallMs && memoryMiB <= MAX_MEMORY_MIB;
-}
+const watched = (request: () => Promise<number>): ReturnType<typeof watchedCost<number>> => watchedCost(child, request);
 
 function post(name: string, request: RouteRequest, body: string | Buffer<ArrayBuffer>): Promise<number> {
   return send(service, name, { ...request, headers: { 'content-type': 'application/json' }, unreadable: body }, world.key).then(
@@ -101,7 +62,7 @@ const withBody = Object.keys(ROUTE_TABLE).filter((name) =>
 );
 
 function expectHarmless(what: string, seen: Awaited<ReturnType<typeof watched>>): void {
-  expect({ what, ...seen, harmless: isHarmless(seen) && seen.status < 500 }).toEqual({ what, ...seen, harmless: true });
+  expect({ what, ...seen, harmless: isHarmless(seen) && seen.result < 500 }).toEqual({ what, ...seen, harmless: true });
 }
 
 /** The routes that take JSON, each with a valid request. */
@@ -126,7 +87,7 @@ describe.each(HOSTILE_SHAPES)('$name', (shape) => {
         const text = around(hostile);
         const seen = await watched(() => post(name, request, text));
         expectHarmless(`${name}: ${what}`, seen);
-        if (shape.refused) expect({ name, what, status: seen.status }).toEqual({ name, what, status: 400 });
+        if (shape.refused) expect({ name, what, status: seen.result }).toEqual({ name, what, status: 400 });
       }
     }
     expect(texts.size).toBeGreaterThan(0);
@@ -158,7 +119,7 @@ describe('the largest bodies that are accepted', () => {
       const count = what === 'gone' ? 0 : 100;
       const sections = Array.from({ length: count }, (_, index) => ({ name: `${index}`, content: noise(100_000) }));
       const seen = await watched(() => post('PUT /v1/agents/:agentId/sections', request, JSON.stringify({ sections })));
-      expect(seen.status).toBe(200);
+      expect(seen.result).toBe(200);
       expectHarmless(what, seen);
     }
   });
@@ -167,7 +128,7 @@ describe('the largest bodies that are accepted', () => {
     const messages = Array.from({ length: 51 }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: noise(200_000) }));
     const body = { assistant_id: await agent(), messages };
     const seen = await watched(() => post('POST /v1/chat/completions', {}, JSON.stringify(body)));
-    expect(seen.status).toBe(200);
+    expect(seen.result).toBe(200);
     expectHarmless('a conversation', seen);
   });
 
@@ -179,7 +140,7 @@ describe('the largest bodies that are accepted', () => {
       const answer = await fetch(`${service.baseUrl}/v1/files/upload`, { method: 'POST', headers, body: form });
       return answer.status;
     });
-    expect(seen.status).toBe(400);
+    expect(seen.result).toBe(400);
     expectHarmless('a form', seen);
   });
 
@@ -187,7 +148,7 @@ describe('the largest bodies that are accepted', () => {
     const message = { role: 'user', content: '\u{1f600}'.repeat(200_000) };
     const request = { params: { threadId: world.threadId } };
     const seen = await watched(() => post('POST /v1/threads/:threadId/runs', request, JSON.stringify({ message })));
-    expect(seen.status).toBe(200);
+    expect(seen.result).toBe(200);
     expectHarmless('a message', seen);
   });
 });

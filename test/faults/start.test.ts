@@ -69,6 +69,7 @@ describe('a wrong setting', () => {
     ['PORT', { PORT: canary }],
     ['ANTHROPIC_BASE_URL', { ANTHROPIC_BASE_URL: `ftp://${canary}` }],
     ['SECRETS_KEY', { SECRETS_KEY: canary }],
+    ['WORKFLOW_PLATFORM_TOKEN', { WORKFLOW_PLATFORM_URL: 'https://flows.example/{nameSlug}/mcp', WORKFLOW_PLATFORM_TOKEN: `${canary} ` }],
     ['SECRETS_KEY', { DATABASE_URL: `postgresql://u:${canary}@127.0.0.1/x`, SECRETS_KEY: '', REDIS_URL: '' }],
   ])('(%s) stops the start with one line that names it, not its value; exit code 1', async (name, wrong) => {
     const { code, said } = await refusedStart({ environment: { DATA_DIR: folder(), ...wrong } });
@@ -136,6 +137,13 @@ describe('a start that a setting makes impossible', () => {
     const file = join(folder(), 'file');
     writeFileSync(file, '');
     await expectOneLine(/^DATA_DIR: .* cannot be written to/, { DATA_DIR: file });
+  });
+
+  it('(a catalogue that is not there, or is none) ends in one line that names the setting; exit code 1', async () => {
+    const path = join(folder(), 'catalogue.json');
+    await expectOneLine(/^MCP_CATALOGUE: /, { MCP_CATALOGUE: path });
+    writeFileSync(path, JSON.stringify({ apps: [{ slug: 'x', name: 'X', transport: 'local', command: 'a/b' }] }));
+    await expectOneLine(/^MCP_CATALOGUE: entry 1 \(x\): command: /, { MCP_CATALOGUE: path });
   });
 
   it('(a port in use) ends in one line that names it, and the first key is not lost by it', async () => {

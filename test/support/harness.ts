@@ -57,6 +57,8 @@ export interface ServiceOptions {
   /** Further contexts, with tables and routes of their own. */
   readonly contexts?: readonly AppContext[];
   readonly clock?: Clock;
+  /** Instead of what `EGRESS_ALLOW` says, where what may be reached is not known before. */
+  readonly egressAllow?: ReadonlySet<string>;
 }
 
 /** Run extensions, and the modules that provide them. */
@@ -176,6 +178,7 @@ export class TestService extends RunningService {
       { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...models.environment, ...(open.url === undefined ? {} : clusterVariables(open.url)), ...options.environment },
       { role: 'all', demo: false },
     );
+    if (options.egressAllow) Object.assign(settings, { egressAllow: options.egressAllow });
     const logger = createLogger(settings);
     const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
       const app = await createHttpApp({

@@ -2,8 +2,8 @@ import type { Database } from '../../src/platform/database/index.js';
 
 interface RefusedRows {
   readonly change: 'insert' | 'update';
-  readonly on: 'runs' | 'traces';
-  /** SQL about the row as it is to be, `new`; all rows unless told otherwise. */
+  readonly on: 'runs' | 'traces' | 'oauth_grants';
+  /** SQL about the row as it is to be, `new`, and of an update as it was, `old`; all rows unless told otherwise. */
   readonly when?: string;
   /** The name that PostgreSQL has for the error; `disk_full` is one of a database that is away. */
   readonly error: 'disk_full' | 'raise_exception';

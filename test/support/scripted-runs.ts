@@ -37,6 +37,17 @@ export function tool(
   return { definition, step: 'tool', effect, call };
 }
 
+/** A tool `slow` that never answers. */
+export function endlessTool(effect?: OfferedTool['effect']): { readonly offered: OfferedTool; readonly called: Promise<AbortSignal> } {
+  let begin: (signal: AbortSignal) => void = () => undefined;
+  const called = new Promise<AbortSignal>((resolve) => (begin = resolve));
+  const call: OfferedTool['call'] = (_input, signal) => {
+    begin(signal);
+    return new Promise(() => undefined);
+  };
+  return { offered: tool('slow', call, effect), called };
+}
+
 /** What a tool that worked answers. */
 export function output(text: string): Promise<ToolResult> {
   return Promise.resolve({ output: text, isError: false });

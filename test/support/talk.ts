@@ -75,6 +75,12 @@ export class Talk {
     return new Talk(this.service, this.organization, this.agentId, threadId);
   }
 
+  /** A thread with another agent of the organization. */
+  async withAnotherAgent(agent: Readonly<Record<string, unknown>> = {}): Promise<Talk> {
+    const agentId = await this.service.agent(this.key, agent);
+    return new Talk(this.service, this.organization, agentId, await this.service.thread(this.key, agentId));
+  }
+
   /** The same conversation by way of another process. */
   on(service: TestService): Talk {
     return new Talk(service, this.organization, this.agentId, this.threadId);
@@ -149,6 +155,16 @@ export class Talk {
       [this.threadId],
     );
     return run;
+  }
+
+  /** All that is stored of the conversation. */
+  storedRows(): Promise<unknown[]> {
+    return this.service.database.query(
+      `select to_jsonb(messages) as row from messages where thread_id = $1
+       union all select to_jsonb(runs) from runs where thread_id = $1
+       union all select to_jsonb(traces) from traces where thread_id = $1`,
+      [this.threadId],
+    );
   }
 
   private get<Body>(path: string): Promise<Answer<Body>> {

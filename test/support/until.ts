@@ -4,11 +4,11 @@ export interface Patience {
   readonly everyMs?: number;
 }
 
-/** Resolves once `condition` holds; looks again and again, and gives up after 10 s unless told otherwise. */
+/** Resolves once `condition` holds; looks again and again, and gives up after 30 s unless told otherwise. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  { withinMs = 10_000, everyMs = 5 }: Patience = {},
+  { withinMs = 30_000, everyMs = 5 }: Patience = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {

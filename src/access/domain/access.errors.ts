@@ -37,8 +37,8 @@ export class ForbiddenOrganizationEndpoint extends DomainError {
 }
 
 export class ForbiddenByAgentAllowlist extends DomainError {
-  constructor() {
-    super('forbidden', "The agent is not on this API key's allowlist.", { code: 'forbidden_by_agent_allowlist' });
+  constructor(message = "The agent is not on this API key's allowlist.") {
+    super('forbidden', message, { code: 'forbidden_by_agent_allowlist' });
   }
 }
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RunReference } from '../domain/run.js';
-import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
+import { RunReader } from '../persistence/run-reader.repository.js';
 import { JoinRun } from './join-run.js';
+import { type CurrentRun, ReadRun } from './read-run.js';
 import { RunSupervisor } from './run-supervisor.js';
 
 /** Ends a run at its user's request; the text so far is kept. */
@@ -11,6 +12,7 @@ export class CancelRun {
     private readonly supervisor: RunSupervisor,
     private readonly runs: RunReader,
     private readonly joinRun: JoinRun,
+    private readonly readRun: ReadRun,
   ) {}
 
   /**
@@ -20,13 +22,13 @@ export class CancelRun {
    * @returns the run as it ended
    * @throws DomainError `not_found`, `gone` when the caller left before the end
    */
-  async execute(reference: RunReference, disconnected: () => AbortSignal): Promise<StoredRun> {
+  async execute(reference: RunReference, disconnected: () => AbortSignal): Promise<CurrentRun> {
     const { run } = await this.joinRun.read(reference);
     if (run.status === 'running') {
       await this.runs.requestCancel(reference);
       this.supervisor.find(reference)?.abort('cancel_requested');
       await this.joinRun.ended(reference, disconnected);
     }
-    return this.joinRun.read(reference);
+    return this.readRun.execute(reference);
   }
 }

@@ -3,6 +3,7 @@ import { threadNotFound } from '../domain/conversations.errors.js';
 import type { ShownMessage } from '../domain/message.js';
 import { type Page, MessageRepository } from '../persistence/message.repository.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
+import { ShowExpiredCalls } from './show-expired-calls.js';
 
 /** A thread shows its newest messages; older ones are kept but not listed. */
 export const LISTED_MESSAGES = 200;
@@ -18,6 +19,7 @@ export class ListMessages {
   constructor(
     private readonly messages: MessageRepository,
     private readonly threads: ThreadRepository,
+    private readonly expiredCalls: ShowExpiredCalls,
   ) {}
 
   /**
@@ -29,6 +31,7 @@ export class ListMessages {
     const page = await this.messages.page(organizationId, threadId, bounds);
     // The guard's answer may be seconds old; an empty list would tell a deleted thread from an absent one.
     if (page.messages.length === 0 && !(await this.threads.find(organizationId, threadId))) throw threadNotFound();
-    return page;
+    const messages = await Promise.all(page.messages.map((message) => this.expiredCalls.execute(organizationId, message)));
+    return { ...page, messages };
   }
 }

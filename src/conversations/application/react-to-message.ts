@@ -3,12 +3,14 @@ import { Clock } from '../../platform/clock/index.js';
 import { messageNotFound } from '../domain/conversations.errors.js';
 import type { ReactionName, ShownMessage } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
+import { ShowExpiredCalls } from './show-expired-calls.js';
 
 /** Keeps what the user thought of a reply; one reaction a message, null takes it back. */
 @Injectable()
 export class ReactToMessage {
   constructor(
     private readonly messages: MessageRepository,
+    private readonly expiredCalls: ShowExpiredCalls,
     private readonly clock: Clock,
   ) {}
 
@@ -23,6 +25,6 @@ export class ReactToMessage {
     const kept = reaction === null ? null : { reaction, comment, createdAt: this.clock.now().toISOString() };
     const message = await this.messages.react(organizationId, threadId, messageId, kept);
     if (!message) throw messageNotFound();
-    return message;
+    return this.expiredCalls.execute(organizationId, message);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AttachmentMemory } from '../../files/index.js';
-import { type ApprovalAnswer, decide, type ResumeInput, validateAnswers } from '../domain/approval.js';
+import { Clock } from '../../platform/clock/index.js';
+import { type ApprovalAnswer, decide, hasExpired, type ResumeInput, validateAnswers } from '../domain/approval.js';
 import { answersUnfit, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import { AttachedFiles } from '../engine/attached-files.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
@@ -24,6 +25,7 @@ export class ResumeRun {
     private readonly memory: AttachmentMemory,
     private readonly runs: RunRepository,
     private readonly reader: RunReader,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -56,7 +58,8 @@ export class ResumeRun {
     const open = await this.reader.openApprovals(organizationId, thread.id);
     if (!open) throw threadNotFound();
     if (open.busy) throw threadBusy();
-    const unfit = validateAnswers(open.requests, answers);
+    const expired = open.askedAt !== null && hasExpired(open.askedAt, this.clock.now());
+    const unfit = validateAnswers(open.requests, answers, expired);
     if (unfit) throw answersUnfit(unfit);
     if (open.runId === null) throw new Error('Answers fit requests that no run has made');
     return { runId: open.runId, decisions: decide(open.requests, answers) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decide, declinedOutput, needsApproval, type ToolEffect, validateAnswers } from './approval.js';
+import { approvalExpiry, decide, declinedOutput, hasExpired, needsApproval, type ToolEffect, validateAnswers } from './approval.js';
 
 const request = (id: string) => ({ id, toolCallId: `call-${id}`, tool: 'pay', input: { id } });
 const answer = (interruptId: string, approved = true, reason: string | null = null) => ({ interruptId, approved, reason });
@@ -25,7 +25,7 @@ describe('answers', () => {
   const requests = [request('a'), request('b')];
 
   it('fit in any order when each request has one', () => {
-    expect(validateAnswers(requests, [answer('b'), answer('a')])).toBeNull();
+    expect(validateAnswers(requests, [answer('b'), answer('a')], false)).toBeNull();
   });
 
   it.each([
@@ -34,7 +34,19 @@ describe('answers', () => {
     ['one is unknown', [answer('a'), answer('c')], { problem: 'unknown', index: 1, interruptId: 'c' }],
     ['one is repeated', [answer('a'), answer('b'), answer('a')], { problem: 'repeated', index: 2, interruptId: 'a' }],
   ])('do not fit when %s', (_what, answers, unfit) => {
-    expect(validateAnswers(requests, answers)).toEqual(unfit);
+    expect(validateAnswers(requests, answers, false)).toEqual(unfit);
+  });
+
+  it('do not fit requests that have expired; those that are unknown stay so', () => {
+    expect(validateAnswers(requests, [answer('b'), answer('a')], true)).toEqual({ problem: 'expired', index: 0, interruptId: 'b' });
+    expect(validateAnswers(requests, [answer('c')], true)).toMatchObject({ problem: 'unknown' });
+  });
+
+  it('are accepted for 24 hours and not a moment longer', () => {
+    const askedAt = new Date('2026-03-28T12:00:00.000Z');
+    expect(approvalExpiry(askedAt).toISOString()).toBe('2026-03-29T12:00:00.000Z');
+    expect(hasExpired(askedAt, new Date('2026-03-29T11:59:59.999Z'))).toBe(false);
+    expect(hasExpired(askedAt, new Date('2026-03-29T12:00:00.000Z'))).toBe(true);
   });
 
   it('become decisions in the order of the requests, with what the tool is to be called with', () => {

@@ -34,6 +34,31 @@ export interface ApprovalRequest {
   readonly tool: string;
   /** What the tool will be called with, after the changes of hooks. */
   readonly input: JsonObject;
+  /** The tool's own when the call was asked for; absent where it has none. */
+  readonly target?: string;
+}
+
+/** A request is open for this long after the end of the run that made it. */
+export const APPROVAL_HOURS = 24;
+
+const APPROVAL_MS = APPROVAL_HOURS * 3_600_000;
+
+/** An hour more: a run that an answer of the last moment has begun takes what was kept for it, and clocks differ by a little. */
+const KEPT_RESULTS_MS = APPROVAL_MS + 3_600_000;
+
+/** @param askedAt when the run that made the requests ended */
+export function approvalExpiry(askedAt: Date): Date {
+  return new Date(askedAt.getTime() + APPROVAL_MS);
+}
+
+/** From this moment on the calls can no longer be approved. */
+export function hasExpired(askedAt: Date, now: Date): boolean {
+  return now >= approvalExpiry(askedAt);
+}
+
+/** What was kept for the run that would answer requests is of no use any more where they were made before this. */
+export function oldestKeptResults(now: Date): Date {
+  return new Date(now.getTime() - KEPT_RESULTS_MS);
 }
 
 /** What a caller says to one request. */
@@ -50,6 +75,7 @@ export interface ApprovalDecision {
   readonly input: JsonObject;
   readonly approved: boolean;
   readonly reason: string | null;
+  readonly target?: string;
 }
 
 /** How a run goes on that ended with requests. */
@@ -61,18 +87,20 @@ export interface ResumeInput {
 }
 
 export type UnfitAnswers =
-  | { readonly problem: 'unknown' | 'repeated'; readonly index: number; readonly interruptId: string }
+  | { readonly problem: 'unknown' | 'expired' | 'repeated'; readonly index: number; readonly interruptId: string }
   | { readonly problem: 'missing'; readonly interruptId: string };
 
-/** Answers fit when each request has exactly one, and there is none besides. */
+/** Answers fit when the requests are open, each has exactly one, and there is none besides. */
 export function validateAnswers(
   requests: readonly ApprovalRequest[],
   answers: readonly ApprovalAnswer[],
+  expired: boolean,
 ): UnfitAnswers | null {
-  const open = new Set(requests.map(({ id }) => id));
+  const asked = new Set(requests.map(({ id }) => id));
   const answered = new Set<string>();
   for (const [index, { interruptId }] of answers.entries()) {
-    if (!open.has(interruptId)) return { problem: 'unknown', index, interruptId };
+    if (asked.has(interruptId) && expired) return { problem: 'expired', index, interruptId };
+    if (!asked.has(interruptId)) return { problem: 'unknown', index, interruptId };
     if (answered.has(interruptId)) return { problem: 'repeated', index, interruptId };
     answered.add(interruptId);
   }
@@ -86,9 +114,9 @@ export function decide(
   answers: readonly ApprovalAnswer[],
 ): ApprovalDecision[] {
   const byId = new Map(answers.map((answer) => [answer.interruptId, answer]));
-  return requests.map(({ id, toolCallId, tool, input }) => {
+  return requests.map(({ id, ...call }) => {
     const answer = byId.get(id);
-    return { toolCallId, tool, input, approved: answer?.approved ?? false, reason: answer?.reason ?? null };
+    return { ...call, approved: answer?.approved ?? false, reason: answer?.reason ?? null };
   });
 }
 
@@ -98,8 +126,14 @@ export function declinedOutput({ reason }: Pick<ApprovalDecision, 'reason'>): st
   return reason === null || reason === '' ? declined : `${declined} The reason given: ${reason}`;
 }
 
+/** The same name means another tool, or the tool is somewhere else: nobody has approved that. */
+export const CHANGED_SINCE_APPROVED =
+  'This call was not made: the tool has changed since it was asked for. Ask for it again if it is still needed.';
+
 export const DECLINED_BY_MESSAGE =
   'This call was not made: instead of approving it, the user sent the next message.';
+
+export const EXPIRED_UNANSWERED = `This call was not made: nobody approved it within ${APPROVAL_HOURS} hours, so the request expired without an answer.`;
 
 export const NOBODY_TO_ASK =
   'This call was not made: it needs approval, and here nobody can be asked. Go on without it, or tell the user so.';

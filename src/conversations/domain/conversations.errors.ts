@@ -1,5 +1,5 @@
 import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
-import type { UnfitAnswers } from './approval.js';
+import { APPROVAL_HOURS, type UnfitAnswers } from './approval.js';
 import type { FailureFacts, RunError } from './run.js';
 
 export function threadNotFound(): DomainError {
@@ -82,6 +82,10 @@ export function answersUnfit(unfit: UnfitAnswers): DomainError {
       return new ValidationFailed(`body/resume must answer every open interrupt of the thread; missing: ${interruptId}`);
     case 'unknown':
       return new ValidationFailed(`body/resume/${unfit.index}/interruptId ${interruptId} is no open interrupt of the thread`);
+    case 'expired':
+      return new ValidationFailed(
+        `body/resume/${unfit.index}/interruptId ${interruptId} has expired: it could be answered for ${APPROVAL_HOURS} hours. Send a message instead`,
+      );
     case 'repeated':
       return new ValidationFailed(`body/resume/${unfit.index}/interruptId ${interruptId} is answered more than once`);
     default:

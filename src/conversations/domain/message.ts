@@ -1,4 +1,5 @@
 import type { JsonObject, ModelMessage } from '../../models/index.js';
+import { EXPIRED_UNANSWERED } from './approval.js';
 import type { MessageAttachment } from './attachment.js';
 
 export type MessageRole = 'user' | 'assistant';
@@ -8,7 +9,7 @@ export type MessageStatus = 'completed' | 'incomplete' | 'failed';
 /**
  * `awaiting_approval`: the run ended with the question whether to make it; `approved`: it is made in the run
  * that went on, and its result stands in that run's message; `denied`: not made, because a hook or a person
- * said so; `unknown`: under way when its process died; it may or may not have had its effect.
+ * said so, or nobody approved it in time; `unknown`: under way when its process died; it may or may not have had its effect.
  */
 export type ToolCallStatus =
   | 'running'
@@ -57,6 +58,18 @@ export interface Message {
 /** What anybody is shown of a message. */
 export type ShownMessage = Omit<Message, 'transcript'>;
 
+export function awaitsApproval({ toolCalls }: Pick<Message, 'toolCalls'>): boolean {
+  return toolCalls.some(({ status }) => status === 'awaiting_approval');
+}
+
+/** As the thread's next run will store it: what waits is declined, since nobody has answered in time. */
+export function withExpiredCalls<Shown extends ShownMessage>(message: Shown): Shown {
+  const toolCalls = message.toolCalls.map((call) =>
+    call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: EXPIRED_UNANSWERED } : call,
+  );
+  return { ...message, toolCalls };
+}
+
 /** What a model reads of a message, and how it is found again. */
 export type HistoryMessage = Pick<
   Message,
@@ -77,7 +90,8 @@ export interface UserEntry {
 
 type Answered = Exclude<ModelMessage, { role: 'user' }>;
 type AssistantEntry = Extract<Answered, { role: 'assistant' }>;
-type ResultEntry = Extract<Answered, { role: 'tool' }>;
+/** A tool's result in the conversation. */
+export type ResultEntry = Extract<Answered, { role: 'tool' }>;
 type Call = AssistantEntry['toolCalls'][number];
 
 /** An entry of the conversation as it is stored. */

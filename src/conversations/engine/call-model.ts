@@ -12,13 +12,16 @@ import { newId } from '../../platform/ids/index.js';
 import type { RunEvent } from './agui-events.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { attachmentFacts } from './model-attachments.js';
+import { ProviderToolCalls } from './provider-tool-calls.js';
 import { publicFailure } from './resolve-failure.js';
+import type { RunConversation } from './run-conversation.js';
 import type { NextStep, RunState } from './run-state.js';
 
 /** The result of one call of the model. */
 interface Answer {
   text: string;
   readonly calls: ModelToolCall[];
+  readonly providerCalls: ProviderToolCalls;
   usage: ModelUsage;
   state: ProviderState | undefined;
 }
@@ -33,20 +36,24 @@ export class CallModel {
   ) {}
 
   async *run(state: RunState): AsyncGenerator<RunEvent, NextStep> {
+    state.conversation.makeRoom();
     const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
-    const answer: Answer = { text: '', calls: [], usage: { inputTokens: null, outputTokens: null }, state: undefined };
+    const providerCalls = new ProviderToolCalls(state, this.clock);
+    const usage = { inputTokens: null, outputTokens: null };
+    const answer: Answer = { text: '', calls: [], providerCalls, usage, state: undefined };
     try {
       yield* this.listen(state, request, answer);
       this.record(state, request, answer, stopwatch, null);
     } catch (error) {
+      providerCalls.breakOff();
       this.record(state, request, answer, stopwatch, publicFailure(error).error.message);
-      if (!answered(answer) && shortened(state, error)) return { kind: 'call_model' };
+      if (!answered(answer) && shortened(state.conversation, error)) return { kind: 'call_model' };
       state.count(answer.usage);
       throw error;
     }
     state.count(answer.usage);
-    state.transcript.push({
+    state.conversation.transcript.push({
       role: 'assistant',
       text: answer.text,
       toolCalls: answer.calls,
@@ -76,10 +83,17 @@ export class CallModel {
           yield* state.startCall(event.call.id, event.call.name);
           yield* state.endCall(event.call);
           break;
+        case 'provider_tool_call':
+          yield* answer.providerCalls.begin(event.call);
+          break;
+        case 'provider_tool_result':
+          yield* answer.providerCalls.end(event.id, event.output, event.isError);
+          break;
         case 'stopped':
           state.stopReason = event.reason;
           answer.usage = event.usage;
           answer.state = event.state;
+          if (event.reason !== 'tool_calls') yield* answer.providerCalls.close();
           yield* state.dropUnfinishedCalls();
           yield* state.closeOpenParts();
           break;
@@ -97,7 +111,7 @@ export class CallModel {
     const verdict = await this.hooks.beforeStop(state);
     if (verdict.decision === 'continue') {
       state.continued = true;
-      state.transcript.push({ role: 'user', text: verdict.reason });
+      state.conversation.transcript.push({ role: 'user', text: verdict.reason });
       return { kind: 'call_model' };
     }
     return { kind: 'finish', outcome: { status: 'completed', blocked: false } };
@@ -112,8 +126,8 @@ export class CallModel {
       ...(state.route === undefined ? {} : { route: state.route }),
       system: state.system,
       showReasoning: state.context.showReasoning,
-      messages: state.messages,
-      tools: [...state.tools.values()].map((tool) => tool.definition),
+      messages: state.conversation.messages,
+      tools: state.tools.definitions(),
     };
   }
 
@@ -127,7 +141,7 @@ export class CallModel {
       latencyMs: stopwatch.elapsedMs(),
       input: {
         messages: request.messages.length,
-        omittedMessages: state.omittedMessages,
+        omittedMessages: state.conversation.omittedMessages,
         tools: request.tools.map((tool) => tool.name),
         last: lastInput(request),
         ...(attachments.length === 0 ? {} : { attachments }),
@@ -136,19 +150,20 @@ export class CallModel {
       error,
       usage: answer.usage,
     });
+    state.steps.push(...answer.providerCalls.steps);
   }
 }
 
-/** Makes the request smaller where that may help. A file that a provider refuses must not end every later run. */
-function shortened(state: RunState, error: unknown): boolean {
+/** Makes the request smaller where that may help. A file that a provider refuses must end neither the run nor every later one. */
+function shortened(conversation: RunConversation, error: unknown): boolean {
   if (!(error instanceof ModelFailure)) return false;
-  if (error.code === 'context_too_long') return state.stripOlderAttachments() || state.dropOlderHalf();
-  return error.facts.unacceptable === true && state.stripOlderAttachments();
+  if (error.code === 'context_too_long') return conversation.stripOlderAttachments() || conversation.dropOlderHalf() || conversation.stripMedia();
+  return error.facts.unacceptable === true && (conversation.stripMedia() || conversation.stripOlderAttachments());
 }
 
 /** A call that has answered something is not made again: a reader may have seen it, and would see a second answer. */
-function answered({ text, calls }: Answer): boolean {
-  return text !== '' || calls.length > 0;
+function answered({ text, calls, providerCalls }: Answer): boolean {
+  return text !== '' || calls.length > 0 || providerCalls.seen;
 }
 
 /** The messages that are new in this call; earlier ones are in the thread and in earlier steps of the trace. */

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelToolCall } from '../../models/index.js';
-import { Clock } from '../../platform/clock/index.js';
+import { Clock, untilAborted } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import {
   type ApprovalDecision,
   type ApprovalRequest,
+  CHANGED_SINCE_APPROVED,
   declinedOutput,
   needsApproval,
   NEVER_ASKED,
@@ -20,7 +21,6 @@ import { HookDispatcher } from './hook-dispatcher.js';
 import { RunOwner } from './run-owner.js';
 import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
 import type { NextStep, RunState } from './run-state.js';
-import { untilAborted } from './until-aborted.js';
 
 /** The outcome of one call. */
 type Outcome =
@@ -70,10 +70,10 @@ export class ExecuteTools {
    */
   async *resume(state: RunState, decisions: readonly ApprovalDecision[]): AsyncGenerator<RunEvent, NextStep> {
     for (const decision of decisions) if (!decision.approved) yield* this.decline(state, decision);
-    const approved = decisions
-      .filter((decision) => decision.approved)
-      .map(({ toolCallId: id, tool: name, input }) => ({ id, name, input }));
-    yield* this.round(state, approved, (call) => this.execute(state, call));
+    const approved = decisions.filter((decision) => decision.approved);
+    const targets = new Map(approved.map(({ toolCallId, target }) => [toolCallId, target]));
+    const calls = approved.map(({ toolCallId: id, tool: name, input }) => ({ id, name, input }));
+    yield* this.round(state, calls, (call) => this.executeApproved(state, call, targets.get(call.id)));
     return { kind: 'call_model' };
   }
 
@@ -117,7 +117,7 @@ export class ExecuteTools {
   /** Whether the call is made at all, and now. */
   private async judge(state: RunState, call: ModelToolCall): Promise<Outcome> {
     if (state.rounds > MAX_TOOL_ROUNDS) return refused(call, ROUNDS_SPENT, 'failed');
-    const tool = state.tools.get(call.name);
+    const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
     const verdict = await this.hooks.beforeToolCall(state, call);
     if (verdict.decision === 'deny') return refused(call, verdict.reason, 'denied');
@@ -127,8 +127,14 @@ export class ExecuteTools {
     return nonInteractive ? refused(asked, NOBODY_TO_ASK, 'denied') : { kind: 'waits', call: asked };
   }
 
+  private async executeApproved(state: RunState, call: ModelToolCall, target: string | undefined): Promise<Outcome> {
+    const tool = state.tools.use(call.name);
+    if (tool && tool.target !== target) return refused(call, CHANGED_SINCE_APPROVED, 'denied');
+    return this.execute(state, call);
+  }
+
   private async execute(state: RunState, call: ModelToolCall): Promise<Outcome> {
-    const tool = state.tools.get(call.name);
+    const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
     const result = await this.call(state, tool, call);
     if (result.isError) return { kind: 'settled', call, result, status: 'failed' };
@@ -141,8 +147,8 @@ export class ExecuteTools {
     const { startedAt, elapsedMs } = this.clock.stopwatch();
     let result: ToolResult;
     try {
-      const { output, isError } = await tool.call(call.input, state.context.signal);
-      result = { output: state.outputs.take(output), isError };
+      const given = await tool.call(call.input, state.context.signal);
+      result = { ...given, output: state.outputs.take(given.output) };
     } catch (error) {
       if (state.context.signal.aborted) throw error;
       this.logger.warn({ err: error, runId: state.context.runId, tool: call.name }, 'A tool threw');
@@ -183,7 +189,8 @@ export class ExecuteTools {
   private ask(state: RunState, index: number, call: ModelToolCall): ApprovalRequest {
     const { id: toolCallId, name: tool, input } = call;
     state.toolCalls[index] = { ...call, status: 'awaiting_approval' };
-    const request = { id: newId(), toolCallId, tool, input };
+    const target = state.tools.use(tool)?.target;
+    const request = { id: newId(), toolCallId, tool, input, ...(target === undefined ? {} : { target }) };
     this.note(state, { name: tool, input, output: { awaitsApproval: request.id }, error: null });
     return request;
   }
@@ -197,8 +204,8 @@ export class ExecuteTools {
     markUnknown(state);
   }
 
-  private keepResult(state: RunState, { id, name }: ModelToolCall, { output, isError }: ToolResult): void {
-    state.transcript.push({ role: 'tool', toolCallId: id, toolName: name, output, isError });
+  private keepResult(state: RunState, { id, name }: ModelToolCall, { output, isError, media }: ToolResult): void {
+    state.conversation.keepResult({ role: 'tool', toolCallId: id, toolName: name, output, isError, ...(media ? { media } : {}) });
   }
 
   /** A step of a call that was not made. */
@@ -212,7 +219,7 @@ function refused(call: ModelToolCall, output: string, status: 'failed' | 'denied
 }
 
 function noSuchTool(state: RunState, { name }: ModelToolCall): string {
-  return `There is no tool named ${name}. The tools are: ${[...state.tools.keys()].join(', ') || 'none'}.`;
+  return `There is no tool named ${name}. The tools are: ${state.tools.names()}.`;
 }
 
 function markUnknown(state: RunState): void {

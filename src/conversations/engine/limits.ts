@@ -41,6 +41,12 @@ export const REQUEST_ATTACHMENTS = 20;
  */
 export const REQUEST_BASE64_BYTES = 28 * 1024 * 1024;
 
+/**
+ * Of what a run's tools have shown, the newest that is kept, in base64, for the run that goes on with its calls. It is
+ * stored with the run until then, once a thread.
+ */
+export const KEPT_MEDIA_BASE64_BYTES = 4 * 1024 * 1024;
+
 /** What an image takes of the context: about 1,600 tokens. */
 export const IMAGE_CHARACTERS = 6_400;
 
@@ -54,6 +60,36 @@ export const PDF_BYTES_A_CHARACTER = 8;
  */
 export const MAX_TOOL_OUTPUT = 1_000_000;
 export const MAX_TOOL_OUTPUTS = 8_000_000;
+
+/**
+ * Above either of these the searchable tools of a run are found with `find_tools` rather than sent along: their number,
+ * and the share of the model's context that their definitions take.
+ */
+export const MAX_LISTED_TOOLS = 40;
+export const MAX_LISTED_SHARE = 0.1;
+
+/** What one search answers at most, and how many characters of each tool's description. */
+export const MAX_FOUND_TOOLS = 8;
+export const MAX_FOUND_DESCRIPTION = 500;
+
+/**
+ * Characters that are searched of one tool's description, and of all together; and how many of its parameters. Servers
+ * send descriptions of any length, and everything else waits while they are read.
+ */
+export const MAX_SEARCHED_DESCRIPTION = 1_000;
+export const MAX_SEARCHED_DESCRIPTIONS = 400_000;
+export const MAX_SEARCHED_PARAMETERS = 20;
+
+/** Words in the indexes that are kept for later runs, the least recently used going first: some hundred bytes each. */
+export const MAX_INDEXED_WORDS = 200_000;
+
+/** Characters and words of a query that count. */
+export const MAX_QUERY_LENGTH = 1_000;
+export const MAX_QUERY_WORDS = 20;
+
+/** Names of tools that a model is told in one text, and kinds of tools. */
+export const MAX_NAMED_TOOLS = 20;
+export const MAX_NAMED_KINDS = 30;
 
 /** How often a process stores its heartbeat. */
 export const HEARTBEAT_MS = 5_000;

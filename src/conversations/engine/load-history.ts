@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type CatalogueModel, findModel, type ModelMessage } from '../../models/index.js';
+import type { ModelMessage } from '../../models/index.js';
 import { type HistoryEntry, type HistoryMessage, toModelMessages } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
 import type { RunContext } from '../ports/index.js';
@@ -7,7 +7,8 @@ import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-a
 import { exchangesOf, newestThatFit, sizeOf } from './truncate-history.js';
 import { LoadAttachments } from './load-attachments.js';
 import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
-import { HISTORY_CHARACTERS, HISTORY_PAGE, HISTORY_PAGE_BYTES, MAX_HISTORY_MESSAGES } from './limits.js';
+import { HISTORY_PAGE, HISTORY_PAGE_BYTES, MAX_HISTORY_MESSAGES } from './limits.js';
+import { contextCharacters } from './model-context.js';
 import type { RunState } from './run-state.js';
 
 export interface LoadedHistory {
@@ -103,8 +104,7 @@ export class LoadHistory {
 
 function readingOf({ agent, userMessage, decisions }: RunContext): Reading {
   const newest = userMessage?.attachments ?? [];
-  const whole = budgetOf(findModel(agent.provider.type, agent.provider.model));
-  const budget = Math.max(0, whole - sum(newest.map(charactersOf)));
+  const budget = Math.max(0, contextCharacters(agent) - sum(newest.map(charactersOf)));
   const room = roomBeside(newest, budget);
   const goesOn = decisions !== null;
   return {
@@ -141,8 +141,4 @@ function shortened(tail: CachedHistory & { readonly before: number }, kept: numb
 
 function isQuestion({ role }: HistoryMessage): boolean {
   return role === 'user';
-}
-
-function budgetOf(model: CatalogueModel | undefined): number {
-  return model?.historyCharacters ?? HISTORY_CHARACTERS;
 }

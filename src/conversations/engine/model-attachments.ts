@@ -1,5 +1,6 @@
 import type { FetchedAttachment } from '../../files/index.js';
 import type { ModelAttachment, ModelMessage } from '../../models/index.js';
+import { mediaOf } from './result-media.js';
 
 export type ReadAttachment = Exclude<FetchedAttachment, { kind: 'refused' }>;
 
@@ -22,7 +23,7 @@ export function attachmentFacts(
   messages: readonly ModelMessage[],
 ): readonly { readonly name: string; readonly contentType: string; readonly size: number }[] {
   return messages
-    .flatMap((message) => (message.role === 'user' ? (message.attachments ?? []) : []))
+    .flatMap((message) => [...(message.role === 'user' ? (message.attachments ?? []) : []), ...mediaOf([message])])
     .map((file) => ({
       name: file.name,
       contentType: file.mediaType,

@@ -9,7 +9,7 @@ import { errorOf, type FailureFacts, type Run, type RunError, type RunOutcome } 
 import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
-import { RunRepository } from '../persistence/run.repository.js';
+import { type EndNotes, RunRepository } from '../persistence/run.repository.js';
 import type { FinishedRun, RunContext, RunObserver, RunRecord } from '../ports/index.js';
 import { RUN_OBSERVERS } from './run-extensions.js';
 import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
@@ -48,8 +48,9 @@ export class PersistRun {
 
   async run(state: RunState, outcome: RunOutcome): Promise<EndedRun> {
     const finished = this.finishedRun(state, outcome);
+    const notes = { facts: factsOf(outcome), keptResults: state.conversation.keptResults };
     try {
-      const revision = await this.insisting(() => this.store(finished, this.observers, factsOf(outcome)));
+      const revision = await this.insisting(() => this.store(finished, this.observers, notes));
       if (revision !== null) {
         if (state.tail) this.recent.keep(finished.run.threadId, revision, extended(state.tail, state.context, finished));
         return ended(finished, outcome);
@@ -70,13 +71,13 @@ export class PersistRun {
   private async store(
     finished: FinishedRun,
     observers: readonly RunObserver[],
-    facts?: FailureFacts,
+    notes: Pick<EndNotes, 'facts' | 'keptResults'> = {},
   ): Promise<number | null> {
     const { run, message, userMessage } = finished;
     const answered = run.status === 'completed' || run.status === 'requires_action';
     const title = answered && userMessage ? titleOf(userMessage.text) : null;
     const records = recordsOf(observers, finished);
-    return this.runs.finish(this.database, run, this.owner.id, message, { title, facts, records });
+    return this.runs.finish(this.database, run, this.owner.id, message, { ...notes, title, records });
   }
 
   /**

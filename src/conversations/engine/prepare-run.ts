@@ -1,12 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting } from '../../agents/index.js';
-import type { OfferedTool, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../../platform/clock/index.js';
+import { RunRepository } from '../persistence/run.repository.js';
+import type { PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { LoadHistory } from './load-history.js';
 import { PROMPT_SOURCES, TOOL_SOURCES } from './run-extensions.js';
 import { withFiles } from './load-attachments.js';
+import { contextCharacters } from './model-context.js';
 import type { NextStep, RunState } from './run-state.js';
+import { ToolSet } from './tool-set.js';
 
 const PASSED: PromptVerdict = { decision: 'continue', additionalContext: [] };
 const BLOCKED_WITHOUT_REASON = 'This message was not passed on to the agent.';
@@ -18,6 +21,7 @@ export class PrepareRun {
     private readonly agents: AgentDirectory,
     private readonly routing: AgentRouting,
     private readonly loadHistory: LoadHistory,
+    private readonly runs: RunRepository,
     private readonly hooks: HookDispatcher,
     @Inject(PROMPT_SOURCES) private readonly promptSources: readonly PromptSource[],
     @Inject(TOOL_SOURCES) private readonly toolSources: readonly ToolSource[],
@@ -26,9 +30,10 @@ export class PrepareRun {
   async run(state: RunState): Promise<NextStep> {
     const { context } = state;
     const { agent, organizationId, signal } = context;
-    const [history, prompts, tools, verdict, apiKey, route] = await untilAborted(
+    const [history, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
       Promise.all([
         this.loadHistory.run(state),
+        context.userMessage === null ? this.runs.takeKeptResults(organizationId, context.runId) : [],
         Promise.all(this.promptSources.map((source) => source.parts(context))),
         Promise.all(this.toolSources.map((source) => source.offer(context))),
         // A resumed run has no new prompt that hooks could judge.
@@ -40,19 +45,20 @@ export class PrepareRun {
     );
     state.tail = history.tail;
     if (verdict.decision === 'block') return block(state, verdict.reason);
-    state.history = history.exchanges;
-    state.omittedMessages = history.omittedMessages;
+    state.conversation.history = history.exchanges;
+    state.conversation.omittedMessages = history.omittedMessages;
     const parts = [agent.systemPrompt, ...prompts.flat(), context.callerPrompt ?? ''];
     state.system = parts.filter((part) => part !== '').join('\n\n');
-    state.tools = byName(tools.flat());
+    state.tools = new ToolSet(tools.flat(), contextCharacters(agent));
     state.apiKey = apiKey;
     state.route = route;
     if (context.userMessage === null) {
-      state.currentMessages = history.currentMessages;
+      state.conversation.goOnWith(history.currentMessages, keptResults);
+      state.tools.useAgain(history.currentMessages);
       return { kind: 'resume_tools', decisions: context.decisions ?? [] };
     }
     const said = [context.userMessage.text, ...verdict.additionalContext].join('\n\n');
-    state.currentMessages = [withFiles(said, context.attached.take())];
+    state.conversation.current = [withFiles(said, context.attached.take())];
     return { kind: 'call_model' };
   }
 }
@@ -60,10 +66,4 @@ export class PrepareRun {
 function block(state: RunState, reason: string | null): NextStep {
   state.text = reason ?? BLOCKED_WITHOUT_REASON;
   return { kind: 'finish', outcome: { status: 'completed', blocked: true } };
-}
-
-function byName(tools: readonly OfferedTool[]): Map<string, OfferedTool> {
-  const named = new Map<string, OfferedTool>();
-  for (const tool of tools) if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);
-  return named;
 }

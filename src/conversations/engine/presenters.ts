@@ -1,5 +1,5 @@
 import type { Interrupt, RunFinishedOutcome } from '@ag-ui/core';
-import type { ApprovalRequest } from '../domain/approval.js';
+import { approvalExpiry, type ApprovalRequest } from '../domain/approval.js';
 import type { MessageRole, MessageStatus, Reaction, ReactionName, ShownMessage, ToolCallRecord } from '../domain/message.js';
 import type { Run, RunError, RunStatus, RunUsage } from '../domain/run.js';
 import type { Thread } from '../domain/thread.js';
@@ -70,19 +70,25 @@ export function runView(run: Run): RunView {
 }
 
 /** How a run that did not fail ends on the stream. */
-export function outcomeOf({ status, approvals }: Run): RunFinishedOutcome {
-  if (status === 'requires_action') return { type: 'interrupt', interrupts: approvals.map(interruptView) };
-  return { type: status === 'cancelled' ? 'cancelled' : 'success' };
+export function outcomeOf(run: Run): RunFinishedOutcome {
+  if (run.status === 'requires_action') return { type: 'interrupt', interrupts: interruptViews(run) };
+  return { type: run.status === 'cancelled' ? 'cancelled' : 'success' };
 }
 
-/** A request for approval, as AG-UI has it. */
-export function interruptView({ id, toolCallId, tool, input }: ApprovalRequest): Interrupt {
+/** What the run ended with, as AG-UI has it. */
+export function interruptViews({ approvals, createdAt, completedAt }: Run): Interrupt[] {
+  const expiresAt = approvalExpiry(completedAt ?? createdAt).toISOString();
+  return approvals.map((request) => interruptView(request, expiresAt));
+}
+
+function interruptView({ id, toolCallId, tool, input }: ApprovalRequest, expiresAt: string): Interrupt {
   return {
     id,
     reason: 'tool_approval',
     message: `The agent wants to call the tool ${tool}. Approve the call?`,
     toolCallId,
     responseSchema: APPROVAL_SCHEMA,
+    expiresAt,
     metadata: { tool, input },
   };
 }

@@ -34,7 +34,7 @@ export class RunEngine {
     const state = new RunState(context, revision, () => this.clock.now(), newId);
     yield runStarted(context.threadId, context.runId);
     const outcome = yield* this.advance(state);
-    state.forgetInput();
+    state.forgetInput(outcome.status === 'requires_action');
     if (outcome.status === 'completed' && outcome.blocked) yield* this.showBlock(state);
     yield* state.closeOpenParts();
     const ended = await this.persistRun.run(state, outcome);

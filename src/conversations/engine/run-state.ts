@@ -1,19 +1,13 @@
-import type { ModelMessage, ModelRoute, ModelToolCall, ModelUsage, StopReason } from '../../models/index.js';
-import { leftOutNote } from '../domain/attachment.js';
-import {
-  inCallOrder,
-  SEGMENT_BREAK,
-  type Message,
-  type MessageStatus,
-  type ToolCallRecord,
-  withNotes,
-  withoutState,
-} from '../domain/message.js';
+import type { ModelRoute, ModelToolCall, ModelUsage, StopReason } from '../../models/index.js';
+import type { Stopwatch } from '../../platform/clock/index.js';
+import { SEGMENT_BREAK, type Message, type MessageStatus, type ToolCallRecord } from '../domain/message.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { RunOutcome } from '../domain/run.js';
-import type { OfferedTool, RunContext, RunStep } from '../ports/index.js';
+import type { RunContext, RunStep } from '../ports/index.js';
 import type { CachedHistory } from './history-cache.js';
+import { RunConversation } from './run-conversation.js';
 import { ToolOutputs } from './tool-output.js';
+import { ToolSet } from './tool-set.js';
 import {
   reasoningContent,
   reasoningEnd,
@@ -37,6 +31,14 @@ export type NextStep =
   | { readonly kind: 'resume_tools'; readonly decisions: readonly ApprovalDecision[] }
   | { readonly kind: 'finish'; readonly outcome: RunOutcome };
 
+/** A call of a tool that the provider runs itself, until it has its result. */
+export interface OpenProviderCall {
+  readonly call: ModelToolCall;
+  /** Of the run's calls. */
+  readonly index: number;
+  readonly stopwatch: Stopwatch;
+}
+
 /**
  * One run under way: what was gathered for the model, what it has said so far, and which parts of
  * the stream are open. Lives in memory from the run's start to its end, and only there.
@@ -46,18 +48,13 @@ export class RunState {
   apiKey: string | undefined;
   /** The way to the provider; undefined for the direct one. */
   route: ModelRoute | undefined;
-  history: readonly (readonly ModelMessage[])[] = [];
   /** The thread as it was before the run; null until it has been read. */
   tail: CachedHistory | null = null;
-  /** Earlier messages that the model is not given because they do not fit. */
-  omittedMessages = 0;
-  tools = new Map<string, OfferedTool>();
-  /** What the run begins with: the user's message, or the exchange that it goes on with. Stored by then. */
-  currentMessages: readonly ModelMessage[] = [];
-  /** What the run adds to the conversation. */
-  readonly transcript: ModelMessage[] = [];
+  tools = new ToolSet([], 0);
+  readonly conversation: RunConversation;
   readonly steps: RunStep[] = [];
   readonly toolCalls: ToolCallRecord[] = [];
+  readonly providerCalls = new Map<string, OpenProviderCall>();
   readonly outputs = new ToolOutputs();
   text = '';
   rounds = 0;
@@ -79,38 +76,20 @@ export class RunState {
     readonly revision: number | null,
     private readonly now: () => Date,
     private readonly nextId: () => string,
-  ) {}
-
-  get messages(): ModelMessage[] {
-    return [...this.history.flat(), ...inCallOrder([...this.currentMessages, ...this.transcript])];
+  ) {
+    this.conversation = new RunConversation(context.attached.memory);
   }
 
   get totalUsage(): ModelUsage {
     return this.usage;
   }
 
-  /** Leaves out the older half of the earlier conversation. @returns false when there is none left */
-  dropOlderHalf(): boolean {
-    if (this.history.length === 0) return false;
-    const forgotten = this.history.slice(0, Math.ceil(this.history.length / 2));
-    this.history = this.history.slice(forgotten.length);
-    // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
-    this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
-    return true;
-  }
-
-  /** Puts notes in place of the files of earlier messages. @returns false when there are none */
-  stripOlderAttachments(): boolean {
-    const withheld = this.history.map((exchange) => exchange.map(withoutFiles));
-    const hasFiles = this.history.flat().some((entry) => entry.role === 'user' && entry.attachments);
-    this.history = withheld;
-    return hasFiles;
-  }
-
-  /** No model is called any more: what it was given goes before the end is stored, which may take its time. */
-  forgetInput(): void {
-    this.history = [];
-    this.currentMessages = [];
+  /**
+   * No model is called any more: what it was given goes before the end is stored, which may take its time.
+   * @param goesOn another run may go on with this one's calls
+   */
+  forgetInput(goesOn: boolean): void {
+    this.conversation.end(goesOn);
     this.context.attached.release();
   }
 
@@ -228,28 +207,16 @@ export class RunState {
       status,
       blocked: outcome?.status === 'completed' && outcome.blocked,
       reaction: null,
-      toolCalls: [...this.toolCalls],
-      transcript: this.storedTranscript(outcome?.status === 'requires_action'),
+      toolCalls: outcome ? this.toolCalls.map(over) : [...this.toolCalls],
+      transcript: this.conversation.stored(outcome?.status === 'requires_action'),
       // When the reply began, so that it never shares its time with the question.
       createdAt: this.firstTextAt ?? this.now(),
     };
   }
 
-  /**
-   * Empty where the text says it all. What binds to one call of a provider is kept only for the run that
-   * goes on with this one.
-   */
-  private storedTranscript(goesOn: boolean): ModelMessage[] {
-    const usedTools = this.transcript.some(
-      (entry) => entry.role === 'tool' || (entry.role === 'assistant' && entry.toolCalls.length > 0),
-    );
-    if (!usedTools) return [];
-    return goesOn ? [...this.transcript] : this.transcript.map(withoutState);
-  }
 }
 
-function withoutFiles(entry: ModelMessage): ModelMessage {
-  if (entry.role !== 'user' || !entry.attachments) return entry;
-  const notes = entry.attachments.map(({ name, mediaType }) => leftOutNote({ name, contentType: mediaType }));
-  return { role: 'user', text: withNotes(entry.text, notes) };
+/** Once the run is over nothing is under way any more. */
+function over(call: ToolCallRecord): ToolCallRecord {
+  return call.status === 'running' ? { ...call, status: 'unknown' } : call;
 }

@@ -12,6 +12,7 @@ import {
   UuidField,
 } from '../../platform/http/index.js';
 import { AttachmentResponse } from './attachments.dto.js';
+import { APPROVAL_HOURS } from '../domain/approval.js';
 import type { MessageRole, MessageStatus, ToolCallStatus } from '../domain/message.js';
 import type { RunErrorCode, RunStatus } from '../domain/run.js';
 
@@ -57,8 +58,9 @@ export class ToolCallResponse {
   @EnumField(TOOL_CALL_STATUSES, {
     description:
       '`awaiting_approval`: the run ended with the question whether to make it. `approved`: made in the run that ' +
-      'resumed it, whose message has the result. `denied`: not made, because a hook or a person said so. ' +
-      '`unknown`: under way when its process died; it may or may not have had its effect.',
+      'resumed it, whose message has the result. `denied`: not made, because a hook or a person said so, or ' +
+      'nobody approved it in time. `unknown`: under way when its process died, the run was ended or the answer broke ' +
+      'off; it may or may not have had its effect.',
   })
   readonly status!: ToolCallStatus;
 }
@@ -155,6 +157,8 @@ export class InterruptResponse {
   readonly toolCallId!: string;
   @JsonObjectField({ description: 'A JSON Schema of the `payload` that answers it.' })
   readonly responseSchema!: Readonly<Record<string, unknown>>;
+  @TimestampField({ description: `From then on it can no longer be answered: ${APPROVAL_HOURS} hours after the end of the run.` })
+  readonly expiresAt!: string;
   @ObjectField(() => ApprovalMetadataResponse)
   readonly metadata!: ApprovalMetadataResponse;
 }
@@ -165,7 +169,9 @@ export class RunResultResponse {
   @ObjectField(() => MessageResponse, { nullable: true })
   readonly message!: MessageResponse | null;
   @ObjectListField(() => InterruptResponse, {
-    description: 'What the run ended with where its status is `requires_action`; empty otherwise.',
+    description:
+      'What the run ended with where its status is `requires_action`; empty otherwise. A run that is read or cancelled ' +
+      'later has those that are still open: none once they are answered, declined by a message, or expired.',
   })
   readonly interrupts!: readonly InterruptResponse[];
 }

@@ -9,14 +9,16 @@ import { ApiCauses, ApiErrors, LargeBody, UuidParam } from '../../platform/http/
 import { CancelRun } from '../application/cancel-run.js';
 import { JoinRun } from '../application/join-run.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
+import { ReadRun } from '../application/read-run.js';
 import { ResumeRun } from '../application/resume-run.js';
 import { StartRun } from '../application/start-run.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
+import { APPROVAL_HOURS } from '../domain/approval.js';
 import { runFailed } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { Run, RunReference } from '../domain/run.js';
-import { interruptView, messageView, type MessageView, runView, type RunView } from '../engine/presenters.js';
+import { interruptViews, messageView, type MessageView, runView, type RunView } from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
 import { RunStreams } from './run-streams.js';
@@ -36,7 +38,7 @@ type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config'>;
 
 const APPROVALS =
   'Where calls of tools need approval, the run ends as `requires_action` with one interrupt a call; the next run’s ' +
-  '`resume` answers all of them, and a `message` declines them all.';
+  `\`resume\` answers all of them within ${APPROVAL_HOURS} hours, and a \`message\` declines them all.`;
 
 @ApiTags('Runs')
 @Controller('v1/threads/:threadId/runs')
@@ -45,6 +47,7 @@ export class RunsController {
     private readonly startRun: StartRun,
     private readonly resumeRun: ResumeRun,
     private readonly joinRun: JoinRun,
+    private readonly readRun: ReadRun,
     private readonly cancelRun: CancelRun,
     private readonly agents: AgentDirectory,
     private readonly streams: RunStreams,
@@ -115,7 +118,13 @@ export class RunsController {
 
   @Get(':runId')
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
-  @ApiOperation({ operationId: 'getRun', summary: 'Read a run with the reply it wrote' })
+  @ApiOperation({
+    operationId: 'getRun',
+    summary: 'Read a run with the reply it wrote',
+    description:
+      'Whoever lost the answer of a run finds here what is to be approved: `interrupts` are those that can still be ' +
+      'answered. They are gone once a run has answered or declined them, and when they have expired.',
+  })
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -124,7 +133,7 @@ export class RunsController {
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
   ): Promise<RunResult> {
-    const { run, message } = await this.joinRun.read(referenceOf(caller, thread, runId));
+    const { run, message } = await this.readRun.execute(referenceOf(caller, thread, runId));
     return this.result(caller, thread, run, message);
   }
 
@@ -134,7 +143,7 @@ export class RunsController {
   @ApiOperation({
     operationId: 'cancelRun',
     summary: 'End a run under way',
-    description: 'Answers the run as it ended; the text so far is kept. A run that has ended is answered as it is.',
+    description: 'Answers the run as it ended; the text so far is kept. A run that has ended is answered as it is read.',
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
@@ -212,7 +221,7 @@ export class RunsController {
   ): Promise<RunResult> {
     const agent = message === null ? null : await this.agents.find(organizationId, thread.agentId);
     const view = message === null ? null : messageView(message, agent?.toolProgress ?? false);
-    return { run: runView(run), message: view, interrupts: run.approvals.map(interruptView) };
+    return { run: runView(run), message: view, interrupts: interruptViews(run) };
   }
 }
 

@@ -71,7 +71,8 @@ export class ResumeListBody {
 
 const MESSAGE_DESCRIPTION = 'Answered by a new run. Where the last run of the thread waits for approval, it declines all that was asked.';
 const RESUME_DESCRIPTION =
-  'Goes on with the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once.';
+  'Goes on with the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once. ' +
+  'One that has expired is answered no more.';
 
 const ON_DISCONNECT_DESCRIPTION = 'What becomes of the run when the caller goes away; `continue` unless said otherwise.';
 

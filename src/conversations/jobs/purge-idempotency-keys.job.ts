@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { oldestKeptResults } from '../domain/approval.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
+import { RunRepository } from '../persistence/run.repository.js';
 
 /** Small enough that no lock is held for long. */
 const BATCH = 500;
@@ -10,7 +12,10 @@ const EVERY_MINUTES = 60;
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Forgets requests whose repeats are no longer recognized. */
+/**
+ * Forgets requests whose repeats are no longer recognized, and what tools have shown to runs whose requests for approval
+ * nobody can answer any more.
+ */
 export const purgeIdempotencyKeys = defineJob({
   name: 'conversations.purge-idempotency-keys',
   payload,
@@ -21,6 +26,7 @@ export const purgeIdempotencyKeys = defineJob({
 export class PurgeIdempotencyKeys extends WorkerHost {
   constructor(
     private readonly keys: IdempotencyRepository,
+    private readonly runs: RunRepository,
     private readonly clock: Clock,
   ) {
     super();
@@ -30,5 +36,7 @@ export class PurgeIdempotencyKeys extends WorkerHost {
     const now = this.clock.now();
     do signal.throwIfAborted();
     while ((await this.keys.purge(now, BATCH)) > 0);
+    do signal.throwIfAborted();
+    while ((await this.runs.forgetKeptResults(oldestKeptResults(now))) > 0);
   }
 }

@@ -131,7 +131,18 @@ const deletion = migration('2026112117_conversations_deletion', [
   'create index threads_deleted on threads (id) where deleted_at is not null',
 ]);
 
+/**
+ * Results with what tools have shown, images and files in base64: for the run that goes on with the calls of this one,
+ * which takes them. Apart from the messages, so that no history is read with them.
+ */
+const keptResults = migration('2026112218_conversations_kept_results', ['alter table runs add column kept_results jsonb']);
+
+/** For the job that removes those which nobody can ask for any more: few runs have any, and only those are in it. */
+const keptResultsByAge = migration('2026112219_conversations_kept_results_by_age', [
+  'create index runs_with_kept_results on runs (completed_at) where kept_results is not null',
+]);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge],
 };

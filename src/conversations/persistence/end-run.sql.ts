@@ -11,7 +11,7 @@ import {
   storableText,
   type TableRows,
 } from '../../platform/database/index.js';
-import type { Message } from '../domain/message.js';
+import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 
 const RUN_PARAMETERS = { organizationId: 'uuid', runId: 'uuid', ownerId: 'uuid' } as const;
@@ -38,6 +38,7 @@ const END_PARAMETERS = {
   title: 'text',
   stopReason: 'text',
   approvals: 'jsonb',
+  keptResults: 'jsonb',
 } as const;
 
 const CHECKPOINT_PARAMETERS = { ...RUN_PARAMETERS, ...MESSAGE_PARAMETERS } as const;
@@ -78,7 +79,8 @@ const ENDED_RUN = (p: FinishParameters): string => `
   ), ended_run as (
     update runs set status = ${p.status}, error = ${p.error}, completed_at = ${p.completedAt},
                     input_tokens = ${p.inputTokens}, output_tokens = ${p.outputTokens}, credits = ${p.credits},
-                    stop_reason = ${p.stopReason}, approvals = ${p.approvals}
+                    stop_reason = ${p.stopReason}, approvals = ${p.approvals},
+                    kept_results = ${p.keptResults}
     from thread
     where runs.thread_id = thread.id and runs.organization_id = ${p.organizationId} and runs.id = ${p.runId}
       and owner_id = ${p.ownerId} and status = 'running'
@@ -138,7 +140,10 @@ export function messageParameters(message: Message | null): Omit<ParametersOf<ty
   };
 }
 
-export function endParameters(run: Run, facts: FailureFacts | undefined, title: string | null): ParametersOf<typeof END_PARAMETERS> {
+export function endParameters(
+  run: Run,
+  { facts, title, keptResults }: { facts: FailureFacts | undefined; title: string | null; keptResults: readonly ResultEntry[] },
+): ParametersOf<typeof END_PARAMETERS> {
   return {
     status: run.status,
     error: run.error === null ? null : { ...run.error, ...facts },
@@ -149,5 +154,6 @@ export function endParameters(run: Run, facts: FailureFacts | undefined, title: 
     title,
     stopReason: run.stopReason ?? null,
     approvals: run.approvals,
+    keptResults: keptResults.length === 0 ? null : keptResults,
   };
 }

@@ -20,6 +20,8 @@ export interface StoredRun {
   readonly facts: FailureFacts;
   /** What the run went on with; null where a message began it. */
   readonly decisions: readonly ApprovalDecision[] | null;
+  /** No run has answered yet what it asks, though it may have expired. */
+  readonly unanswered: boolean;
 }
 
 /** What a thread waits for. */
@@ -27,6 +29,8 @@ export interface OpenApprovals {
   /** The run that asked; null when none waits for an answer. */
   readonly runId: string | null;
   readonly requests: readonly ApprovalRequest[];
+  /** When that run ended; null when there is none. */
+  readonly askedAt: Date | null;
   /** A run is under way on the thread. */
   readonly busy: boolean;
 }
@@ -58,7 +62,7 @@ export class RunReader {
       tables
         .selectFrom('threads')
         .leftJoin('runs as asked', 'asked.id', 'threads.awaiting_run_id')
-        .select(['asked.id as run_id', 'asked.approvals'])
+        .select(['asked.id as run_id', 'asked.approvals', 'asked.completed_at as asked_at'])
         .select((eb) =>
           eb.exists(
             eb
@@ -72,7 +76,15 @@ export class RunReader {
         .where('threads.id', '=', threadId)
         .where(sql<boolean>`${sql.raw(IS_THERE)}`),
     );
-    return row ? { runId: row.run_id, requests: row.approvals ?? [], busy: row.busy === true } : null;
+    if (!row) return null;
+    const askedAt = row.asked_at === null ? null : toDate(row.asked_at);
+    return { runId: row.run_id, requests: row.approvals ?? [], askedAt, busy: row.busy === true };
+  }
+
+  /** When the run ended; null while it is under way, and for one that is not there. */
+  async endOf(organizationId: string, id: string): Promise<Date | null> {
+    const run = await this.database.read((em) => em.findOne(runs, { organizationId, id }, { fields: ['completedAt'] }));
+    return run?.completedAt ?? null;
   }
 
   /** Notes that the run shall end; its owner sees it at its next heartbeat. */
@@ -91,6 +103,7 @@ function runOf(organizationId: string, threadId: string, runId: string) {
     .select([
       sql<number | null>`input_tokens::float8`.as('input_tokens'),
       sql<number | null>`output_tokens::float8`.as('output_tokens'),
+      sql<boolean>`exists (select 1 from threads where threads.awaiting_run_id = runs.id and threads.id = runs.thread_id)`.as('unanswered'),
     ])
     .where('organization_id', '=', organizationId)
     .where('thread_id', '=', threadId)
@@ -124,5 +137,6 @@ function toStoredRun(organizationId: string, row: RunRow, message: Message | nul
     model: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
     facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },
     decisions: row.decisions,
+    unanswered: row.unanswered,
   };
 }

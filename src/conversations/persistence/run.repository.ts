@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Database, isUniqueViolation, rowsByTable, type SqlExecutor, type TableRow, toDate } from '../../platform/database/index.js';
 import type { ProviderType } from '../../models/index.js';
 import type { ApprovalDecision } from '../domain/approval.js';
-import type { Message } from '../domain/message.js';
+import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
 import { CHECKPOINT, endParameters, finishRun, keptRows, messageParameters } from './end-run.sql.js';
+import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
 import type { NewRun, RunModel } from './new-run.js';
 import {
@@ -27,6 +28,8 @@ export interface EndNotes {
   readonly title?: string | null;
   /** What a repeat of the request is answered on top of the error. */
   readonly facts?: FailureFacts;
+  /** What the run that goes on with this one's calls gets besides the transcript. */
+  readonly keptResults?: readonly ResultEntry[];
   /** What the run's observers keep. */
   readonly records?: readonly TableRow[];
 }
@@ -152,7 +155,7 @@ export class RunRepository {
     run: Run,
     ownerId: string,
     message: Message | null,
-    { title = null, facts, records = [] }: EndNotes = {},
+    { title = null, facts, keptResults = [], records = [] }: EndNotes = {},
   ): Promise<number | null> {
     const kept = rowsByTable(this.database.orm, records);
     const rows = await finishRun(kept).run<{ revision: number }>(executor, {
@@ -161,10 +164,21 @@ export class RunRepository {
       ownerId,
       threadId: run.threadId,
       ...messageParameters(message),
-      ...endParameters(run, facts, title),
+      ...endParameters(run, { facts, title, keptResults }),
       ...keptRows(kept),
     });
     return rows[0]?.revision ?? null;
+  }
+
+  /** What the run before has left for this one, which goes on with its calls; nothing is left there afterwards. */
+  async takeKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
+    const rows = await TAKE_KEPT_RESULTS.run<{ kept: readonly ResultEntry[] }>(this.database, { organizationId, runId });
+    return rows[0]?.kept ?? [];
+  }
+
+  /** @returns of how many runs; 0 means that none is left */
+  async forgetKeptResults(endedBefore: Date): Promise<number> {
+    return (await FORGET_KEPT_RESULTS.run(this.database, { endedBefore })).length;
   }
 
   async startHeartbeat(ownerId: string): Promise<void> {

@@ -3,7 +3,7 @@
  * the request's key, stores run and message and answers what waited in one round trip, with a plan made once.
  */
 import { type ParametersOf, statement } from '../../platform/database/index.js';
-import { type ApprovalDecision, DECLINED_BY_MESSAGE, declinedOutput } from '../domain/approval.js';
+import { APPROVAL_HOURS, type ApprovalDecision, DECLINED_BY_MESSAGE, declinedOutput, EXPIRED_UNANSWERED } from '../domain/approval.js';
 import { IDEMPOTENCY_HOURS } from '../domain/idempotency.js';
 import type { ToolCallRecord } from '../domain/message.js';
 import type { Channel } from '../domain/thread.js';
@@ -33,8 +33,9 @@ const PARAMETERS = {
   decisions: 'jsonb',
   /** What becomes of the calls that wait, the first of the first and so on. */
   answered: 'jsonb',
-  /** What becomes of those beyond. */
+  /** What becomes of those beyond, and of those that nobody has answered in time. */
   declined: 'jsonb',
+  expired: 'jsonb',
 } as const;
 
 type Parameters = { readonly [Name in keyof typeof PARAMETERS]: string };
@@ -90,11 +91,14 @@ const RUN = (p: Parameters): string => `
     returning id, thread_id, answers_run_id
   )`;
 
+const UNANSWERED = (p: Parameters): string =>
+  `case when asked.completed_at <= ${p.now} - interval '${APPROVAL_HOURS} hours' then ${p.expired} else ${p.declined} end`;
+
 /** The calls that wait in the message of the run that this one answers. Where no run waits, there is nothing to do. */
 const ANSWER_CALLS = (p: Parameters): string => `
   answered as (
     update messages set tool_calls = (
-      select jsonb_agg(case when waits then call || coalesce(${p.answered} -> (nth - 1), ${p.declined}) else call end
+      select jsonb_agg(case when waits then call || coalesce(${p.answered} -> (nth - 1), ${UNANSWERED(p)}) else call end
                        order by position)
       from (
         select call, position, call ->> 'status' = 'awaiting_approval' as waits,
@@ -104,6 +108,13 @@ const ANSWER_CALLS = (p: Parameters): string => `
     )
     from run join runs asked on asked.id = run.answers_run_id
     where messages.id = asked.message_id
+  )`;
+
+/** Of a run that a message answers nobody needs what it had left for the run that would go on with its calls. */
+const FORGOTTEN = (p: Parameters): string => `
+  forgotten as (
+    update runs set kept_results = null from run
+    where runs.id = run.answers_run_id and ${p.answersRunId} is null and runs.kept_results is not null
   )`;
 
 const MESSAGE = (p: Parameters): string => `
@@ -125,7 +136,7 @@ const TOUCHED = (p: Parameters): string => `
 export const START_RUN = statement(
   PARAMETERS,
   (p) => `
-  with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), MESSAGE(p), TOUCHED(p)].join(',')}
+  with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), FORGOTTEN(p), MESSAGE(p), TOUCHED(p)].join(',')}
   select thread.channel, thread.is_first, thread.awaiting_run_id is not null as answers,
          (select revision from touched) as revision, exists (select 1 from run) as started,
          exists (select 1 from open_thread) as open, exists (select 1 from current_thread) as current from thread`,
@@ -154,6 +165,7 @@ export function startParameters(organizationId: string, run: NewRun): Parameters
     decisions: resumeInput?.decisions ?? null,
     answered: resumeInput?.decisions.map(answeredCall) ?? [],
     declined: DECLINED,
+    expired: EXPIRED,
   };
 }
 
@@ -165,3 +177,4 @@ function answeredCall(decision: ApprovalDecision): Answered {
 }
 
 const DECLINED: Answered = { status: 'denied', output: DECLINED_BY_MESSAGE };
+const EXPIRED: Answered = { status: 'denied', output: EXPIRED_UNANSWERED };

@@ -1,4 +1,4 @@
-import type { JsonObject, ToolDefinition } from '../../models/index.js';
+import type { JsonObject, ModelMedia, ToolDefinition } from '../../models/index.js';
 import type { ToolEffect } from '../domain/approval.js';
 import type { RunContext } from './run-context.js';
 
@@ -9,6 +9,8 @@ export interface ToolResult {
   /** What the model reads. */
   readonly output: string;
   readonly isError: boolean;
+  /** What it shows besides; `output` names each, for models that cannot take it. */
+  readonly media?: readonly ModelMedia[];
 }
 
 /** One tool, offered for one run. */
@@ -17,6 +19,13 @@ export interface OfferedTool {
   readonly step: ToolStepType;
   /** What a call does, which decides with the agent's settings whether somebody has to approve it. */
   readonly effect: ToolEffect;
+  /**
+   * What a call reaches, where the tool's name may come to mean something else: an approval holds for this alone. Stored
+   * with the request, so no secret; shown to nobody.
+   */
+  readonly target?: string;
+  /** Where an agent has very many tools, the model finds this one by searching (`find_tools`) instead of being told of it at once. */
+  readonly searchable?: boolean;
   /**
    * Runs the tool. Should not throw: a failure the model can work with is an `isError` result. What
    * it throws all the same is told to the model as a plain failure, its text to the log alone.

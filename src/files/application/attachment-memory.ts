@@ -46,6 +46,11 @@ export class MemoryReservation {
     if (!this.add(bytes)) throw new AttachmentMemoryFull();
   }
 
+  /** Gives so many bytes back. */
+  giveBack(bytes: number): void {
+    this.shrinkTo(Math.max(0, this.held - bytes));
+  }
+
   /** Gives back what is not needed any longer. */
   shrinkTo(bytes: number): void {
     if (bytes >= this.held) return;

@@ -7,6 +7,11 @@ export type ModelAttachment =
   /** Never empty. */
   | { readonly kind: 'text'; readonly name: string; readonly mediaType: string; readonly text: string };
 
+/** What a tool may show beside its text. `data` is base64; `mediaType` of audio is any `audio/*`. */
+export type ModelMedia =
+  | Extract<ModelAttachment, { readonly kind: 'image' | 'pdf' }>
+  | { readonly kind: 'audio'; readonly name: string; readonly mediaType: string; readonly data: string };
+
 /** A text file where a provider has no part of its own for one. */
 export function labelledText({ name, mediaType, text }: Extract<ModelAttachment, { kind: 'text' }>): string {
   return `The attached file ${JSON.stringify(name)} (${mediaType}):\n\n${text}`;

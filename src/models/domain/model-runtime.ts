@@ -1,4 +1,4 @@
-import type { ModelAttachment } from './model-attachment.js';
+import type { ModelAttachment, ModelMedia } from './model-attachment.js';
 
 /** A JSON object as a model writes it or a schema describes it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -43,6 +43,8 @@ export type ModelMessage =
       readonly toolName: string;
       readonly output: string;
       readonly isError: boolean;
+      /** What the tool showed; `output` names each, for providers that cannot take it. */
+      readonly media?: readonly ModelMedia[];
     };
 
 /**
@@ -93,8 +95,9 @@ export type StopReason = 'end' | 'tool_calls' | 'max_tokens' | 'refusal';
 
 /**
  * What a model says, in the order it says it. `tool_call_started` and `tool_call_arguments` report
- * progress only: a call is real when `tool_call` arrives with its whole input. The last event of a
- * call that did not throw is `stopped`.
+ * progress only: a call is real when `tool_call` arrives with its whole input. `provider_tool_call` and
+ * `provider_tool_result` tell of tools that the provider runs itself: nobody else makes these calls, and what the model
+ * has to read of them again is in the `ProviderState` alone. The last event of a call that did not throw is `stopped`.
  */
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
@@ -102,6 +105,15 @@ export type ModelEvent =
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
   | { readonly type: 'tool_call_arguments'; readonly id: string; readonly delta: string }
   | { readonly type: 'tool_call'; readonly call: ModelToolCall }
+  | { readonly type: 'provider_tool_call'; readonly call: ModelToolCall }
+  | {
+      readonly type: 'provider_tool_result';
+      /** Of the `provider_tool_call`. */
+      readonly id: string;
+      /** For people to read, and short of nothing that they may see. */
+      readonly output: string;
+      readonly isError: boolean;
+    }
   | {
       readonly type: 'stopped';
       readonly reason: StopReason;

@@ -1,3 +1,4 @@
+export { readJsonFile } from './json-file.js';
 export {
   type FilesBucket,
   InvalidSetting,
@@ -6,4 +7,6 @@ export {
   type ProcessRole,
   readSettings,
   Settings,
+  StartFailure,
+  type WorkflowPlatform,
 } from './settings.js';

@@ -54,3 +54,49 @@ describe('FILES_S3_*', () => {
     expect(() => settings({ FILES_S3_ENDPOINT: 'http://minio:9000' })).toThrow('FILES_S3_BUCKET: is required');
   });
 });
+
+describe('MCP_LOCAL_SERVERS', () => {
+  it('is 20, or what it says up to 50', () => {
+    expect(settings({}).mcpLocalServers).toBe(20);
+    expect(settings({ MCP_LOCAL_SERVERS: '50' }).mcpLocalServers).toBe(50);
+  });
+
+  it.each(['51', '-1', '1.5', 'many'])('stops the start on %j', (count) => {
+    expect(() => settings({ MCP_LOCAL_SERVERS: count })).toThrow(/^MCP_LOCAL_SERVERS: [^\n]+$/);
+  });
+});
+
+describe('WORKFLOW_PLATFORM_*', () => {
+  const complete = {
+    WORKFLOW_PLATFORM_URL: 'http://flows.internal:8080/{nameSlug}/mcp?app={nameSlug}',
+    WORKFLOW_PLATFORM_TOKEN: 'token-1',
+  };
+
+  it('name no platform by default, and one when both are there', () => {
+    expect(settings({}).workflowPlatform).toBeUndefined();
+    expect(settings(complete).workflowPlatform).toEqual({ url: complete.WORKFLOW_PLATFORM_URL, token: 'token-1' });
+  });
+
+  it.each(Object.keys(complete))('stop the start without %s, naming it', (missing) => {
+    const { [missing as keyof typeof complete]: _left, ...rest } = complete;
+    expect(() => settings(rest)).toThrow(new RegExp(`^${missing}: is required with WORKFLOW_PLATFORM_`));
+  });
+
+  it.each([
+    'flows.internal',
+    'ftp://flows.internal/{nameSlug}',
+    'http://user:secret@flows.internal/',
+    'http://{nameSlug}.internal/',
+    'http://flows.internal{nameSlug}/',
+    '{nameSlug}',
+  ])('stop the start on %j', (url) => {
+    expect(() => settings({ ...complete, WORKFLOW_PLATFORM_URL: url })).toThrow(/^WORKFLOW_PLATFORM_URL: m/);
+    expect(() => settings({ ...complete, WORKFLOW_PLATFORM_URL: url })).not.toThrow(/secret/);
+  });
+
+  it('stop the start when the token is no header value, without telling it', () => {
+    const token = { ...complete, WORKFLOW_PLATFORM_TOKEN: 'secret one' };
+    expect(() => settings(token)).toThrow(/^WORKFLOW_PLATFORM_TOKEN: /);
+    expect(() => settings(token)).not.toThrow(/secret/);
+  });
+});

@@ -34,6 +34,20 @@ function exemption(entry: string): string | undefined {
   return `${parsed.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')}:${Number(port)}`;
 }
 
+/** What stands in `WORKFLOW_PLATFORM_URL` for the slug of an integration. */
+const SLUG_PLACEHOLDER = '{nameSlug}';
+
+const workflowPlatformUrl = z.string().superRefine((template, context) => {
+  const [url, other] = ['a', 'b'].map((slug) => URL.parse(template.replaceAll(SLUG_PLACEHOLDER, slug)));
+  if (!url || !other || !/^https?:$/.test(url.protocol)) {
+    context.addIssue('must be an http or https URL, in which {nameSlug} may stand');
+  } else if (url.username !== '' || url.password !== '') {
+    context.addIssue('must not contain a user name or password; WORKFLOW_PLATFORM_TOKEN is sent');
+  } else if (url.origin !== other.origin) {
+    context.addIssue('may contain {nameSlug} in its path and query alone: customers choose it, and the token goes to that host');
+  }
+});
+
 const exemptions = z
   .string()
   .transform((list) => list.split(',').map((entry) => exemption(entry.trim())))
@@ -59,6 +73,14 @@ const environmentSchema = z.object({
   GATEWAY_BASE_URL: httpUrl.default('https://gateway.ai.cloudflare.com/v1'),
   GATEWAY_TOKEN_HEADER: headerName.default('cf-aig-authorization'),
   EGRESS_ALLOW: exemptions.optional(),
+  MCP_CATALOGUE: z.string().optional(),
+  MCP_LOCAL_SERVERS: z.coerce.number({ message: 'must be a number of processes' }).int().min(0).max(50).default(20),
+  PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
+  WORKFLOW_PLATFORM_URL: workflowPlatformUrl.optional(),
+  WORKFLOW_PLATFORM_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { message: 'must be visible ASCII characters' })
+    .optional(),
   FILES_S3_ENDPOINT: httpUrl.optional(),
   FILES_S3_BUCKET: z
     .string()
@@ -88,6 +110,13 @@ export interface FilesBucket {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+}
+
+/** Whose workflows organizations may offer as tools. */
+export interface WorkflowPlatform {
+  /** May hold `{nameSlug}`, in its path or query, for the slug of an integration. */
+  readonly url: string;
+  readonly token: string;
 }
 
 type Environment = z.output<typeof environmentSchema>;
@@ -135,11 +164,26 @@ export class Settings extends WithEnvironment {
   readonly gateway = { baseUrl: this.env.GATEWAY_BASE_URL, tokenHeader: this.env.GATEWAY_TOKEN_HEADER };
   /** The operator's own services, as `host:port`, that customers' URLs may name although they are not public. */
   readonly egressAllow: ReadonlySet<string> = new Set(this.env.EGRESS_ALLOW);
+  /** Path of a JSON file with the operator's own entries of the catalogue of apps. */
+  readonly mcpCatalogue = this.env.MCP_CATALOGUE;
+  /** Most local tool servers that this process runs at a time. */
+  readonly mcpLocalServers = this.env.MCP_LOCAL_SERVERS;
+  /** Where the programs of local tool servers are looked for. */
+  readonly programPath = this.env.PATH;
+  /** Undefined means that there is none. */
+  readonly workflowPlatform = workflowPlatformOf(this.env);
   /** The bucket of `FILES_S3_*`; undefined means the disk. */
   readonly filesBucket = bucketOf(this.env);
   /** How long a stopping process lets its runs end by themselves. */
   readonly shutdownMs = this.env.SHUTDOWN_SECONDS * 1000;
   readonly logLevel = this.env.LOG_LEVEL;
+}
+
+function workflowPlatformOf({
+  WORKFLOW_PLATFORM_URL: url,
+  WORKFLOW_PLATFORM_TOKEN: token,
+}: Environment): WorkflowPlatform | undefined {
+  return url === undefined || token === undefined ? undefined : { url, token };
 }
 
 function bucketOf(env: Environment): FilesBucket | undefined {
@@ -154,8 +198,11 @@ function bucketOf(env: Environment): FilesBucket | undefined {
   return { endpoint, region, bucket, accessKeyId, secretAccessKey };
 }
 
-/** A setting that stops the start; `message` is the one line that names it. */
-export class InvalidSetting extends Error {}
+/** What stops a start for a reason that the operator can mend; `message` is the one line that says which. */
+export class StartFailure extends Error {}
+
+/** A setting that stops the start; `message` names it. */
+export class InvalidSetting extends StartFailure {}
 
 /**
  * Reads and checks the environment.
@@ -184,6 +231,7 @@ export function readSettings(
     throw new InvalidSetting('SECRETS_KEY_FALLBACK: must be another key than SECRETS_KEY, or be left out');
   }
   checkFilesBucket(env);
+  checkWorkflowPlatform(env);
   if (role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
     const missing = env.DATABASE_URL === undefined ? 'DATABASE_URL' : 'REDIS_URL';
     throw new InvalidSetting(
@@ -207,6 +255,15 @@ function checkFilesBucket(env: Environment): void {
   const missing = required.find((name) => env[name] === undefined);
   if (given !== undefined && missing !== undefined) {
     throw new InvalidSetting(`${missing}: is required with ${given}`);
+  }
+}
+
+function checkWorkflowPlatform(env: Environment): void {
+  const names = ['WORKFLOW_PLATFORM_URL', 'WORKFLOW_PLATFORM_TOKEN'] as const;
+  const missing = names.filter((name) => env[name] === undefined);
+  if (missing.length === 1) {
+    const [given] = names.filter((name) => env[name] !== undefined);
+    throw new InvalidSetting(`${missing[0]}: is required with ${given}`);
   }
 }
 

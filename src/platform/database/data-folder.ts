@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { InvalidSetting } from '../config/index.js';
+import { InvalidSetting, StartFailure } from '../config/index.js';
 
 /** Another process works in the folder; `message` is the line the operator reads. */
-export class DataFolderInUse extends Error {}
+export class DataFolderInUse extends StartFailure {}
 
 /**
  * Takes a data folder for this process. The lock is one the operating system holds on an open

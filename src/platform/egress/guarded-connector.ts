@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import type { buildConnector } from 'undici';
-import type { Clock } from '../clock/index.js';
+import { type Clock, untilAborted } from '../clock/index.js';
 import { EgressFailed, EgressRefused } from './egress.errors.js';
 import type { NameResolver } from './name-resolver.js';
 import { isPublicAddress } from './public-address.js';
@@ -70,7 +70,7 @@ class GuardedConnector {
     const { resolver } = this.options;
     try {
       const answer = exempt ? resolver.resolveOwn(host) : resolver.resolvePublic(host);
-      return ipv4First(await abortable(answer, signal));
+      return ipv4First(await untilAborted(answer, signal));
     } catch (error) {
       signal.throwIfAborted();
       throw new EgressRefused('address', { detail: `${host} does not resolve`, cause: error });
@@ -130,19 +130,6 @@ async function established(socket: Socket, event: string, signal: AbortSignal): 
     socket.on('error', () => undefined).destroy();
     throw error;
   }
-}
-
-function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    const settled = (): void => {
-      signal.removeEventListener('abort', abort);
-    };
-    work.then(resolve, reject).then(settled, settled);
-  });
 }
 
 /** Many machines have IPv6 addresses without a route: trying those first costs every request the wait. */

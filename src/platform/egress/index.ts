@@ -3,7 +3,10 @@ export { EgressModule } from './egress.module.js';
 export { type ConnectorOptions, type Dial } from './guarded-connector.js';
 export { NameResolver } from './name-resolver.js';
 export { isPublicAddress } from './public-address.js';
+export { OperatorHttp } from './operator-http.js';
+export { isConnectionHeader } from './request-headers.js';
 export {
+  type EgressAnswer,
   type EgressBody,
   type EgressPurpose,
   type EgressRequest,

@@ -14,7 +14,7 @@ import {
   ScriptedResolver,
 } from '../../../test/support/egress-bench.js';
 import { DomainError } from '../errors/index.js';
-import { EgressFailed, EgressRefused, type EgressRequest } from './index.js';
+import { EgressFailed, EgressRefused, type EgressRequest, isConnectionHeader } from './index.js';
 
 let bench: EgressBench;
 let canary: Canary;
@@ -105,11 +105,16 @@ describe('a redirect', () => {
 
 describe('a request', () => {
   it('says itself who it is for: headers of the connection cannot be set', async () => {
-    const headers = { Host: 'internal', 'Content-Length': '1', 'Transfer-Encoding': 'chunked', Connection: 'upgrade', 'X-Kept': '1' };
+    const headers = {
+      ...{ Host: 'internal', 'Content-Length': '1', 'Transfer-Encoding': 'chunked', Connection: 'upgrade', 'X-Kept': '1' },
+      ...{ 'Keep-Alive': 'timeout=1', 'Http2-Settings': 'x', 'Accept-Encoding': 'compress', 'Proxy-Authorization': 'x' },
+    };
+    expect(Object.keys(headers).filter((name) => !isConnectionHeader(name))).toEqual(['X-Kept']);
     (await bench.toCanary().request(canary.url, { ...REQUEST, headers })).body.discard();
     const sent = canary.requests.at(-1)?.headers;
     expect(sent).toMatchObject({ host: `127.0.0.1:${canary.port}`, 'x-kept': '1', 'user-agent': 'agent-service/1.0' });
-    expect(sent).not.toHaveProperty('transfer-encoding');
+    for (const name of ['transfer-encoding', 'keep-alive', 'http2-settings', 'proxy-authorization']) expect(sent).not.toHaveProperty(name);
+    expect(sent?.['accept-encoding']).not.toContain('compress');
   });
 
   it.each<Record<string, string>>([{ 'x-a': 'b\r\nx-injected: 1' }, { 'x a': 'b' }])('with a header that is none is refused', async (headers) => {

@@ -8,6 +8,13 @@ export interface FollowRedirects {
   readonly check?: (url: URL) => boolean | Promise<boolean>;
 }
 
+/** What is known of an answer before its body. */
+export interface EgressAnswer {
+  readonly status: number;
+  /** As in `EgressResponse`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 export interface EgressRequest {
   readonly purpose: EgressPurpose;
   /** GET unless said otherwise. */
@@ -18,8 +25,8 @@ export interface EgressRequest {
    */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Of the body after decompression; one byte more ends the request as `EgressFailed`. */
-  readonly maxBytes: number;
+  /** Of the body after decompression; one byte more ends the request as `EgressFailed`. A function decides it for each kind of answer. */
+  readonly maxBytes: number | ((answer: EgressAnswer) => number);
   /** For everything: resolving, connecting, redirects and the whole body. */
   readonly timeoutMs: number;
   /** For the answer's headers, each time a request is sent; as long as the whole by default. */

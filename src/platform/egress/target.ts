@@ -34,7 +34,12 @@ function checkScheme(url: URL, purpose: EgressPurpose, exemptions: Exemptions): 
 }
 
 export function isExempt(target: Pick<URL, 'protocol' | 'hostname' | 'port'>, exemptions: Exemptions): boolean {
-  return exemptions.has(`${hostOf(target.hostname)}:${portOf(target)}`);
+  return exemptions.has(exemptionOf(target));
+}
+
+/** The entry of `Exemptions` that `target` needs. */
+export function exemptionOf(target: Pick<URL, 'protocol' | 'hostname' | 'port'>): string {
+  return `${hostOf(target.hostname)}:${portOf(target)}`;
 }
 
 /** The host as it is looked up: without the brackets of an IPv6 literal and the dot that ends an absolute name. */

@@ -47,7 +47,8 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
     const limit = new TimeLimit(this.clock, request.timeoutMs, request.signal);
     try {
       const { hop, answer } = await this.answerOf(this.firstHop(url, request), request, limit);
-      const body = new ReceivedBody(answer.body, answer.headers['content-encoding'], request.maxBytes, limit);
+      const maxBytes = typeof request.maxBytes === 'function' ? request.maxBytes(answer) : request.maxBytes;
+      const body = new ReceivedBody(answer.body, answer.headers['content-encoding'], maxBytes, limit);
       return { url: hop.url.href, status: answer.status, headers: answer.headers, body };
     } catch (error) {
       limit.end();

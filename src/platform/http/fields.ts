@@ -288,11 +288,13 @@ function lazily(classOf: () => DtoClass): () => DtoClass {
   return type;
 }
 
-function oneOf(values: readonly string[]): string {
+/** Reads on from the name of a field. */
+export function oneOf(values: readonly string[]): string {
   return values.length === 1 ? `must be '${values[0] ?? ''}'` : `must be one of ${values.join(', ')}`;
 }
 
-function unionSchema(discriminator: string, variants: Variants): object {
+/** A union as the document has it; its variants are declared as further models where it stands. */
+export function unionSchema(discriminator: string, variants: Variants): object {
   const mapping = Object.fromEntries(Object.entries(variants).map(([name, variant]) => [name, getSchemaPath(variant())]));
   return {
     oneOf: [...new Set(Object.values(mapping))].map((path) => ({ $ref: path })),

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeUpstream } from '../../support/fake-upstream.js';
 import { message, startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { LyingToolServer } from '../../support/lying-tool-server.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
-import { says } from '../../support/scripted-models.js';
+import { calls, says } from '../../support/scripted-models.js';
 import { statementsOf } from '../../support/statements.js';
 import { createAgent } from './support.js';
 
@@ -11,17 +12,21 @@ import { createAgent } from './support.js';
 const clock = new ManualClock();
 
 let gateway: FakeUpstream;
+let tools: LyingToolServer;
 let service: TestService;
 let organization: TestOrganization;
 
 beforeAll(async () => {
   gateway = await FakeUpstream.start((exchange) => exchange.sendAll(anthropicWire.text(['ok'])));
-  service = await startService({ clock, environment: { GATEWAY_BASE_URL: gateway.url } });
+  tools = await LyingToolServer.start();
+  const environment = { GATEWAY_BASE_URL: gateway.url, EGRESS_ALLOW: new URL(tools.url).host };
+  service = await startService({ clock, environment });
 });
 
 afterAll(async () => {
   await service.close();
   await gateway.close();
+  await tools.close();
 });
 
 beforeEach(async () => {
@@ -91,5 +96,57 @@ describe('the database is sent', () => {
     const routed = await statementsOf(service.database, turn);
     expect(gateway.requests).toHaveLength(1);
     expect(routed).toEqual(direct);
+  });
+});
+
+/** Turns of an agent that has this many integrations. */
+async function turnsWith(integrations: number): Promise<{ turn: () => Promise<unknown>; forgetAgent: () => Promise<void> }> {
+  const { id } = await createAgent(service, organization);
+  for (let index = 0; index < integrations; index += 1) {
+    const body = { type: 'custom-mcp', app: `Server ${index}`, url: `${tools.url}?${index}`, transportType: 'streamableHttp', auth: { type: 'none' } };
+    const made = await service.http('POST', `/v1/agents/${id}/tool-integrations`, { key: organization.key, body });
+    expect([made.status, made.body]).toMatchObject([201, { status: 'connected' }]);
+  }
+  const thread = await service.thread(organization.key, id);
+  const turn = async (): Promise<void> => {
+    const answer = await service.http('POST', `/v1/threads/${thread}/runs`, { key: organization.key, body: message('Hi') });
+    expect(answer).toMatchObject({ status: 200, body: { run: { status: 'completed' } } });
+  };
+  const forgetAgent = async (): Promise<void> => {
+    await forgetAllButKey();
+    // What else a turn needs of the agent and of the thread.
+    await get(`/v1/threads/${thread}`);
+    await get(`/v1/agents/${id}`);
+  };
+  return { turn, forgetAgent };
+}
+
+const ofIntegrations = (statements: readonly string[]): readonly string[] => statements.filter((sql) => sql.includes('tool_integration'));
+
+describe('for the integrations of an agent the database is sent', () => {
+  it.each([0, 1, 3])('nothing while they are known, and one statement after five seconds: %i', async (count) => {
+    const { turn, forgetAgent } = await turnsWith(count);
+    await turn();
+    const hot = await statementsOf(service.database, turn);
+    expect(hot).toHaveLength(2);
+    expect(ofIntegrations(hot)).toEqual([]);
+    await forgetAgent();
+    const cold = await statementsOf(service.database, turn);
+    expect(ofIntegrations(cold)).toEqual([expect.stringContaining('tool_integration_agents')]);
+    expect(await statementsOf(service.database, turn)).toHaveLength(2);
+  });
+
+  it('nothing for a call either: a turn with one costs what is stored before tools run, and no connection', async () => {
+    const { turn } = await turnsWith(1);
+    const call = (): Promise<unknown> => {
+      service.models.next(calls('mcp__server-0__echo', { text: 'hi' }), says('done'));
+      return turn();
+    };
+    await call();
+    const before = [tools.count('tools/call'), tools.count('initialize'), tools.count('tools/list')];
+    const statements = await statementsOf(service.database, call);
+    expect(statements).toHaveLength(3);
+    expect(ofIntegrations(statements)).toEqual([]);
+    expect([tools.count('tools/call'), tools.count('initialize'), tools.count('tools/list')]).toEqual([(before[0] ?? 0) + 1, ...before.slice(1)]);
   });
 });

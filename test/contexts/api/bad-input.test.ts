@@ -34,11 +34,28 @@ const withJson = routes.filter((name) => requestsOf(name).some(({ body }) => bod
 const withForm = routes.filter((name) => requestsOf(name).some(({ form }) => form !== undefined));
 const withParameters = routes.filter((name) => name.includes(':'));
 
-/** A body of the interface's: nothing besides, nothing inside out, and no book. */
-function expectRefusal({ status, text, headers }: WireAnswer, what: string, expected?: number): void {
+function expectRefused({ status, headers }: WireAnswer, what: string, expected?: number): void {
   expect({ what, status }).toEqual({ what, status: expected ?? status });
   expect({ what, status, isRefusal: status >= 400 && status < 500 }).toEqual({ what, status, isRefusal: true });
   expect(headers.get('x-request-id')).toMatch(/^\S+$/);
+}
+
+function isJson({ headers }: WireAnswer): boolean {
+  return headers.get('content-type')?.startsWith('application/json') ?? false;
+}
+
+/** A page of a few words, whatever was asked. */
+function expectRefusalPage(answer: WireAnswer, what: string, expected?: number): void {
+  expectRefused(answer, what, expected);
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(answer.text).toMatch(/^<!doctype html>/);
+  expect(answer.text.length).toBeLessThan(2_000);
+}
+
+/** A body of the interface's: nothing besides, nothing inside out, and no book. */
+function expectRefusal(answer: WireAnswer, what: string, expected?: number): void {
+  expectRefused(answer, what, expected);
+  const { status, text } = answer;
   const { message, ...body } = JSON.parse(text) as Readonly<Record<string, unknown>>;
   expect(message).toMatch(/\w/);
   expect(String(message).length).toBeLessThan(MAX_MESSAGE_LENGTH);
@@ -46,7 +63,8 @@ function expectRefusal({ status, text, headers }: WireAnswer, what: string, expe
   if (isBare) expect({ what, body }).toEqual({ what, body: { error: expect.stringMatching(/^[a-z_]+$/) } });
   else if (status === 400) {
     const error = expect.stringMatching(/^(bad_request|duplicate_section_names)$/);
-    expect({ what, ...body }).toMatchObject({ what, statusCode: 400, code: 'FST_ERR_VALIDATION', error });
+    const code = expect.stringMatching(/^(FST_ERR_VALIDATION|integration_identity_mismatch)$/);
+    expect({ what, ...body }).toMatchObject({ what, statusCode: 400, code, error });
   } else expect({ what, ...body }).toMatchObject({ what, statusCode: status, error: statusClass(status) });
 }
 
@@ -179,7 +197,12 @@ describe('a query', () => {
     let checked = 0;
     for (const name of routes) {
       const [method = '', pattern = ''] = name.split(' ');
-      const { params = {}, body } = routeCase(name).requests[0](world);
+      const { requests, refusesWithPage } = routeCase(name);
+      const { params = {}, body } = requests[0](world);
+      const expectRefusalOf = (answer: WireAnswer, what: string, status?: number): void => {
+        const isPage = refusesWithPage === true && !isJson(answer);
+        (isPage ? expectRefusalPage : expectRefusal)(answer, what, status);
+      };
       const ask = (query: string): Promise<WireAnswer> =>
         askAt(method, `${pathOf(pattern, { params })}?${query}`, body);
       for (const parameter of parameters(name)) {
@@ -190,10 +213,10 @@ describe('a query', () => {
           `${parameter}=1&nonsense=1`,
           `${parameter}[$ne]=1`,
         ];
-        for (const query of [...wrong, '__proto__=1']) expectRefusal(await ask(query), `${name}?${query}`, 400);
+        for (const query of [...wrong, '__proto__=1']) expectRefusalOf(await ask(query), `${name}?${query}`, 400);
         for (const value of odd) {
           const answer = await ask(`${parameter}=${value}`);
-          if (answer.status >= 300) expectRefusal(answer, `${name}?${parameter}=${value.slice(0, 30)}`);
+          if (answer.status >= 300) expectRefusalOf(answer, `${name}?${parameter}=${value.slice(0, 30)}`);
         }
       }
     }

@@ -1,14 +1,55 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Client } from 'pg';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
-import { ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
+import { approve, ASKS_ALWAYS, decline, NotingTool } from '../../support/approvals.js';
 import { type Answer, startService, type TestService, until } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
-import { calls, says } from '../../support/scripted-models.js';
+import { answers, calls, says } from '../../support/scripted-models.js';
 import { during, scriptedRuns } from '../../support/scripted-runs.js';
 import { type RunResult, Talk } from '../../support/talk.js';
 import { connectToTestDatabase } from '../../support/test-database.js';
 import { clusterOnly } from '../../support/modes.js';
+
+describe('a run that waits for approval', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startService({ extensions: scriptedRuns });
+  });
+  afterAll(() => service.close());
+
+  it('waits for it across restarts: a process that never saw the run shows what it asks, and goes on with it', async () => {
+    const talk = await Talk.start(service, ASKS_ALWAYS);
+    const [pay, gone] = [new NotingTool('pay'), new NotingTool('gone')];
+    during(talk.threadId, { tools: [pay.offered, gone.offered] });
+    const asked = [{ id: 'a', name: 'pay', input: { sum: 1 } }, { id: 'b', name: 'pay', input: { sum: 2 } }, { id: 'c', name: 'gone' }];
+    service.models.next(answers({ text: 'Shall I?', calls: asked }));
+    const { body } = await talk.run('Pay');
+
+    // The process that asked has nothing more to do with it.
+    const restarted = await service.replica();
+    during(talk.threadId, { tools: [pay.offered] });
+    const later = talk.on(restarted);
+    const { interrupts } = (await later.storedAs(body.run.id)).body;
+    expect(interrupts).toEqual(body.interrupts);
+    const [a, b, c] = interrupts;
+    if (!a || !b || !c) throw new Error('three interrupts');
+    service.models.next(says('One is paid.'));
+    const resumed = await later.resume(approve(c), decline(b, 'too dear'), approve(a));
+
+    expect(resumed).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'One is paid.' } } });
+    expect(anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {})).toEqual([
+      { id: 'a', output: 'pay {"sum":1}', isError: false },
+      { id: 'b', output: expect.stringContaining('too dear'), isError: true },
+      { id: 'c', output: expect.stringContaining('no tool named gone'), isError: true },
+    ]);
+    expect([pay.inputs, gone.inputs]).toEqual([[{ sum: 1 }], []]);
+    const [, before, after] = await talk.messages();
+    expect(before?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([['a', 'approved'], ['b', 'denied'], ['c', 'approved']]);
+    expect(after?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([['a', 'completed'], ['c', 'failed']]);
+    await restarted.close();
+  });
+});
 
 /** The embedded database has one connection, so nothing happens between two others there. */
 

@@ -8,7 +8,7 @@ import { useService, type StreamedEvent, until } from '../../support/harness.js'
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, refuses, says } from '../../support/scripted-models.js';
-import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { during, endlessTool, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
 
 const STORE_AGAIN_MS = 2_000;
@@ -206,17 +206,12 @@ describe('calls of which some need approval', () => {
 
   it('ask nobody when the run is broken off before: what did not run is denied, what is known is kept', async () => {
     const talk = await Talk.start(service, { ...ASKS_FOR_CHANGES, timeoutMinutes: 1 });
-    let begun = (): void => undefined;
-    const running = new Promise<void>((resolve) => (begun = resolve));
-    const slow = tool('slow', () => {
-      begun();
-      return new Promise(() => undefined);
-    }, 'read_only');
+    const slow = endlessTool('read_only');
     const pay = new NotingTool('pay');
-    during(talk.threadId, { tools: [slow, pay.offered, tool('look', () => output('seen'), 'read_only')] });
+    during(talk.threadId, { tools: [slow.offered, pay.offered, tool('look', () => output('seen'), 'read_only')] });
     service.models.next(answers({ calls: [{ id: 's', name: 'slow' }, { id: 'p', name: 'pay' }, { id: 'l', name: 'look' }] }));
     const streaming = talk.streamed('Go');
-    await running;
+    await slow.called;
     await clock.advance(60_000);
 
     const events = await streaming;

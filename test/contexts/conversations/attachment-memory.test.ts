@@ -210,7 +210,7 @@ describe('the memory for attachments', () => {
     jest.spyOn(persistRun, 'run').mockImplementation((turn, outcome) => {
       seen.push(memory.bytes);
       const { apiKey: _apiKey, ...rest } = turn;
-      kept.push(JSON.stringify([rest, turn.messages, turn.context.attached.take()]));
+      kept.push(JSON.stringify([rest, turn.conversation.messages, turn.context.attached.take()]));
       return persist(turn, outcome);
     });
     service.models.next(calls('look'), says('First.'), calls('look'), says('Second.'));

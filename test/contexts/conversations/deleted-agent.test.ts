@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Answer, type StreamedEvent, useService, until } from '../../support/harness.js';
 import { clusterOnly } from '../../support/modes.js';
 import { answers, HeldReply } from '../../support/scripted-models.js';
-import { during, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { during, endlessTool, scriptedRuns } from '../../support/scripted-runs.js';
 import { endOf, Talk } from '../../support/talk.js';
 
 const service = useService({ extensions: scriptedRuns });
@@ -53,12 +53,11 @@ describe.each([
 
   it('ends a turn that waits for a tool', async () => {
     const talk = await Talk.start(service);
-    let begun = (): void => undefined;
-    const running = new Promise<void>((resolve) => (begun = resolve));
-    during(talk.threadId, { tools: [tool('slow', () => { begun(); return new Promise(() => undefined); })] });
+    const slow = endlessTool();
+    during(talk.threadId, { tools: [slow.offered] });
     service.models.next(answers({ calls: [{ id: 'c', name: 'slow' }] }));
     const streaming = talk.streamed('Go');
-    await running;
+    await slow.called;
     await remove(talk, pathOf(talk));
     expect(endOf(await streaming)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
   });

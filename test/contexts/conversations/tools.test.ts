@@ -4,7 +4,7 @@ import { useService, type StreamedEvent } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, says } from '../../support/scripted-models.js';
-import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { during, endlessTool, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
 
 const TOOL_ROUNDS = 25;
@@ -201,27 +201,19 @@ describe('the calls of a turn', () => {
 
   it('end as unknown when the run times out under them, those with a result keep it, and the model reads that in the next turn', async () => {
     const talk = await Talk.start(service, { timeoutMinutes: 1 });
-    let signal: AbortSignal | undefined;
-    let begun = (): void => undefined;
-    const running = new Promise<void>((resolve) => (begun = resolve));
-    during(talk.threadId, {
-      tools: [weather, tool('slow', (_input, given) => {
-        signal = given;
-        begun();
-        return new Promise(() => undefined);
-      })],
-    });
+    const slow = endlessTool();
+    during(talk.threadId, { tools: [weather, slow.offered] });
     const quick = (id: string) => ({ id, name: 'weather', input: { city: 'Oslo' } });
     const asked = [quick('before'), { id: 'slow', name: 'slow' }, quick('after')];
     service.models.next(answers({ text: 'Wait.', calls: asked }));
     const streaming = talk.streamed('Go');
-    await running;
+    const signal = await slow.called;
     await clock.advance(60_000);
 
     const events = await streaming;
     expect(endOf(events)).toMatchObject({ type: 'RUN_ERROR', code: 'run_timeout' });
     expect(ofType(events, 'TOOL_CALL_RESULT').map(({ toolCallId }) => toolCallId)).toEqual(['before', 'after']);
-    expect(signal?.aborted).toBe(true);
+    expect(signal.aborted).toBe(true);
     expect((await talk.messages())[1]).toMatchObject({
       content: 'Wait.',
       status: 'incomplete',

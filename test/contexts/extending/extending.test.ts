@@ -1,15 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { glob } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { HealthCheck } from '../../../src/platform/http/index.js';
 import { glossaryContext } from '../../extending/src/glossary/index.js';
+import { filesOfExample, filesShown } from '../../support/example-page.js';
 import { until, useService } from '../../support/harness.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
-
-const EXAMPLE = join(import.meta.dirname, '../../extending/src/glossary');
-const DOCUMENT = join(import.meta.dirname, '../../../docs/extending.md');
 
 interface TermList {
   readonly terms: readonly { readonly name: string; readonly definition: string; readonly summary: string | null }[];
@@ -97,16 +92,6 @@ describe('a context that is added as docs/extending.md tells', () => {
 
 describe('docs/extending.md', () => {
   it('shows the files of the example as they are', async () => {
-    const shown = new Map(
-      [...readFileSync(DOCUMENT, 'utf8').matchAll(/^`src\/glossary\/(\S+)`[^\n]*\n\n```ts\n(.*?)```$/gms)].map(
-        ([, file = '', code = '']) => [file, code],
-      ),
-    );
-    const files = new Map<string, string>();
-    for await (const file of glob('**/*.ts', { cwd: EXAMPLE })) {
-      // In the source tree the context would be a neighbour of the others.
-      files.set(file, readFileSync(join(EXAMPLE, file), 'utf8').replaceAll('../../../src/', ''));
-    }
-    expect(new Map([...shown].sort())).toEqual(new Map([...files].sort()));
+    expect(filesShown('extending.md', 'glossary')).toEqual(await filesOfExample('glossary'));
   });
 });

@@ -1,4 +1,4 @@
-import { questionOf, type World } from './world.js';
+import { questionOf, serverOf, type World } from './world.js';
 
 /** What one request carries; the route's name has its method and path. */
 export interface RouteRequest {
@@ -30,6 +30,8 @@ export interface RouteCase {
    * that the route itself keeps to the agents of a key's allowlist.
    */
   readonly access?: 'public' | 'filtered';
+  /** For people at a browser: its own refusals are pages. */
+  readonly refusesWithPage?: true;
   /** Fields that the route does not know are ignored. */
   readonly openBody?: true;
 }
@@ -38,6 +40,7 @@ const agent: RequestOf = ({ agentId }) => ({ params: { agentId } });
 const thread: RequestOf = ({ threadId }) => ({ params: { threadId } });
 const run: RequestOf = ({ threadId, runId }) => ({ params: { threadId, runId } });
 const section: RequestOf = ({ agentId, sectionId }) => ({ params: { agentId, sectionId } });
+const integration: RequestOf = ({ agentId, integrationId }) => ({ params: { agentId, integrationId } });
 const nothing: RequestOf = () => ({});
 
 const message = { role: 'user', content: 'Hello' };
@@ -180,6 +183,44 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     spoils: true,
   },
   'DELETE /v1/agents/:agentId/sections/:sectionId': { requests: [section], status: 204, spoils: true },
+
+  'GET /v1/agents/:agentId/tool-integrations': { requests: [agent], status: 200 },
+  'POST /v1/agents/:agentId/tool-integrations': {
+    requests: [
+      ({ agentId, canary }) => ({ params: { agentId }, body: { ...serverOf(canary), app: 'Tickets' } }),
+      ({ agentId }) => ({
+        params: { agentId },
+        body: { type: 'workflow-platform', nameSlug: 'onboarding', authType: 'keys', excludedTools: ['x'] },
+      }),
+    ],
+    status: 201,
+  },
+  'GET /v1/agents/:agentId/tool-integrations/:integrationId': { requests: [integration], status: 200 },
+  'PUT /v1/agents/:agentId/tool-integrations/:integrationId': {
+    requests: [
+      (world) => ({
+        ...integration(world),
+        body: { ...serverOf(world.canary), transportType: 'sse', httpHeaders: { 'X-Key': { type: 'vault', keyName: 'header.x-key' } } },
+      }),
+    ],
+    status: 200,
+  },
+  'DELETE /v1/agents/:agentId/tool-integrations/:integrationId': { requests: [integration], status: 204, spoils: true },
+  'POST /v1/agents/:agentId/tool-integrations/:integrationId/test': { requests: [integration], status: 200 },
+  'POST /v1/agents/:agentId/tool-integrations/:integrationId/authorize': {
+    requests: [(world) => ({ ...integration(world), body: { redirectUrl: 'https://app.example/done' } })],
+    // It authenticates with a key, so that there is nothing to sign in to.
+    status: 422,
+  },
+  'GET /v1/integrations/apps': { requests: [nothing], status: 200, access: 'filtered' },
+  'GET /v1/oauth/mcp/callback': {
+    requests: [() => ({ query: { state: 'state-of-nobody', code: 'code' } })],
+    status: 400,
+    access: 'public',
+    refusesWithPage: true,
+  },
+  // Only a service with a public https address has the document.
+  'GET /v1/oauth/mcp/client-metadata': { requests: [nothing], status: 404, access: 'public' },
 
   'GET /v1/threads': {
     requests: [

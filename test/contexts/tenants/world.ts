@@ -22,6 +22,7 @@ export interface Ids {
   readonly sectionId: string;
   readonly keyId: string;
   readonly fileId: string;
+  readonly integrationId: string;
 }
 
 export const ID_NAMES = [
@@ -33,6 +34,7 @@ export const ID_NAMES = [
   'sectionId',
   'keyId',
   'fileId',
+  'integrationId',
 ] as const satisfies readonly (keyof Ids)[];
 
 /** An organization with something of every kind in it; every text of it holds `canary`. */
@@ -127,6 +129,7 @@ export async function createWorld(service: RunningService): Promise<World> {
     'trace',
   );
   const page = await service.http<{ nextCursor: string }>('GET', '/v1/threads?limit=1', { key });
+  const integration = await post<{ id: string }>('POST', `/v1/agents/${agentId}/tool-integrations`, serverOf(canary));
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
   return {
     organization,
@@ -140,9 +143,26 @@ export async function createWorld(service: RunningService): Promise<World> {
     traceId: runId,
     sectionId: section.id,
     keyId: issued.id,
+    integrationId: integration.id,
     idempotencyKey,
     cursor: page.body.nextCursor,
     ...file,
+  };
+}
+
+/** The one tool server that an organization has; nobody connects to its address. */
+export function serverOf(canary: string): Readonly<Record<string, unknown>> {
+  return {
+    type: 'custom-mcp',
+    app: `${canary} tools`,
+    url: `http://127.0.0.1:9/${canary}`,
+    transportType: 'streamableHttp',
+    auth: { type: 'static', headerKey: 'X-Key' },
+    httpHeaders: {
+      'X-Key': { type: 'secret', value: `${canary}-key` },
+      'X-Team': { type: 'plain_text', value: canary },
+    },
+    excludedTools: [canary],
   };
 }
 

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { ModelAttachment } from '../../domain/model-attachment.js';
+import type { ModelAttachment, ModelMedia } from '../../domain/model-attachment.js';
 import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
 import { isJsonObject } from '../shared/provider-call.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
@@ -9,6 +9,8 @@ import type { AnthropicOptions } from './anthropic.settings.js';
 /** The SDK's types leave `temperature` out; the API still takes it for the models that the catalogue marks. */
 type Body = Omit<Anthropic.MessageCreateParamsStreaming, 'stream'> & { temperature?: number };
 
+const WEB_SEARCH = 'web_search';
+
 /** The request as the Messages API takes it. */
 export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Body {
   const { options } = request;
@@ -17,7 +19,9 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
     description: tool.description,
     input_schema: { ...tool.inputSchema, type: 'object' },
   }));
-  if (options.webSearch) tools.push({ type: 'web_search_20250305', name: 'web_search' });
+  // The API refuses a request in which two tools have the same name.
+  const searches = options.webSearch && !request.tools.some(({ name }) => name === WEB_SEARCH);
+  if (searches) tools.push({ type: 'web_search_20250305', name: WEB_SEARCH });
   return {
     model: request.model,
     max_tokens: MAX_OUTPUT_TOKENS,
@@ -64,7 +68,7 @@ function anthropicMessages(messages: readonly ModelMessage[], model: string): An
       results.push({
         type: 'tool_result',
         tool_use_id: message.toolCallId,
-        content: message.output,
+        content: resultContent(message),
         ...(message.isError ? { is_error: true } : {}),
       });
       continue;
@@ -86,14 +90,33 @@ function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: '
   return [...attachments.map(attachedBlock), ...(text.trim() === '' ? [] : [{ type: 'text', text } as const])];
 }
 
-function attachedBlock(attachment: ModelAttachment): Anthropic.ContentBlockParam {
+type ShownBlock = Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
+
+function resultContent({ output, isError, media = [] }: Extract<ModelMessage, { role: 'tool' }>): string | (Anthropic.TextBlockParam | ShownBlock)[] {
+  // The API refuses anything but text in the result of a call that failed, and has no block for audio.
+  const shown = isError ? [] : media.flatMap((each) => (each.kind === 'audio' ? [] : [shownBlock(each)]));
+  if (shown.length === 0) return output;
+  return [...(output.trim() === '' ? [] : [{ type: 'text', text: output } as const]), ...shown];
+}
+
+function shownBlock(file: Exclude<ModelMedia, { kind: 'audio' }>): ShownBlock {
+  switch (file.kind) {
+    case 'image':
+      return { type: 'image', source: { type: 'base64', media_type: file.mediaType, data: file.data } };
+    case 'pdf': {
+      const source = { type: 'base64', media_type: file.mediaType, data: file.data } as const;
+      return { type: 'document', source, title: file.name };
+    }
+    default:
+      return file satisfies never;
+  }
+}
+
+function attachedBlock(attachment: ModelAttachment): ShownBlock {
   switch (attachment.kind) {
     case 'image':
-      return { type: 'image', source: { type: 'base64', media_type: attachment.mediaType, data: attachment.data } };
-    case 'pdf': {
-      const source = { type: 'base64', media_type: attachment.mediaType, data: attachment.data } as const;
-      return { type: 'document', source, title: attachment.name };
-    }
+    case 'pdf':
+      return shownBlock(attachment);
     case 'text': {
       const source = { type: 'text', media_type: 'text/plain', data: attachment.text } as const;
       return { type: 'document', source, title: attachment.name };

@@ -4,6 +4,7 @@ import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../..
 import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
+import { searchResult } from './anthropic.web-search.js';
 import { anthropicRequest } from './anthropic.request.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
 
@@ -87,6 +88,8 @@ class Answer {
         return this.start(event.index, event.content_block);
       case 'content_block_delta':
         return this.extend(event.index, event.delta);
+      case 'content_block_stop':
+        return this.finish(event.index);
       case 'message_delta':
         this.stopReason = event.delta.stop_reason;
         this.countTokens(event.usage);
@@ -139,6 +142,9 @@ class Answer {
     this.round[index] = block;
     if (block.type === 'tool_use' || block.type === 'server_tool_use') this.toolInput.set(block, '');
     if (block.type === 'tool_use') return { type: 'tool_call_started', id: block.id, name: block.name };
+    if (block.type === 'web_search_tool_result') {
+      return { type: 'provider_tool_result', id: block.tool_use_id, ...searchResult(block.content) };
+    }
     if (block.type === 'text' && block.text !== '') return { type: 'text', text: block.text };
     return undefined;
   }
@@ -165,6 +171,18 @@ class Answer {
         return { type: 'tool_call_arguments', id: block.id, delta: delta.partial_json };
       default:
         return undefined;
+    }
+  }
+
+  private finish(index: number): ModelEvent | undefined {
+    const block = this.round[index];
+    if (block?.type !== 'server_tool_use') return undefined;
+    try {
+      const input = parseToolInput(this.toolInput.get(block) ?? '', this.call);
+      return { type: 'provider_tool_call', call: { id: block.id, name: block.name, input } };
+    } catch {
+      // Cut off, if the answer ends so; else `blocks` throws.
+      return undefined;
     }
   }
 

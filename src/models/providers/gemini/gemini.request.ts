@@ -1,5 +1,5 @@
 import type { Content, GenerateContentParameters, Part } from '@google/genai';
-import { labelledText, type ModelAttachment } from '../../domain/model-attachment.js';
+import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
 import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
 import { isJsonObject } from '../shared/provider-call.js';
 
@@ -37,8 +37,9 @@ function geminiContents(messages: readonly ModelMessage[], model: string): Conte
   for (const message of messages) {
     if (message.role === 'tool') {
       if (results === undefined) contents.push({ role: 'user', parts: (results = []) });
-      const response = message.isError ? { error: message.output } : { output: message.output };
-      results.push({ functionResponse: { ...idOf(message.toolCallId), name: message.toolName, response } });
+      const responses = results.filter((part) => part.functionResponse !== undefined).length;
+      results.splice(responses, 0, responsePart(message));
+      results.push(...besideResponses(message));
       continue;
     }
     results = undefined;
@@ -51,6 +52,26 @@ function geminiContents(messages: readonly ModelMessage[], model: string): Conte
   return contents;
 }
 
+type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
+
+/** What a function's response takes; the API refuses a request with anything else there. */
+const RESPONSE_MEDIA: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf']);
+
+function responsePart({ toolCallId, toolName: name, output, isError, media = [] }: ToolMessage): Part {
+  const response = isError ? { error: output } : { output };
+  const parts = media.filter(({ mediaType }) => RESPONSE_MEDIA.has(mediaType)).map(inlinePart);
+  return { functionResponse: { ...idOf(toolCallId), name, response, ...(parts.length === 0 ? {} : { parts }) } };
+}
+
+/** Audio is taken in the same message, after all responses. */
+function besideResponses({ media = [] }: ToolMessage): Part[] {
+  return media.filter(({ kind }) => kind === 'audio').map(inlinePart);
+}
+
+function inlinePart({ mediaType: mimeType, data }: Pick<ModelMedia, 'mediaType' | 'data'>): { readonly inlineData: { mimeType: string; data: string } } {
+  return { inlineData: { mimeType, data } };
+}
+
 function userParts({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Part[] {
   return [...attachments.map(attachedPart), ...(text === '' && attachments.length > 0 ? [] : [{ text }])];
 }
@@ -59,7 +80,7 @@ function attachedPart(attachment: ModelAttachment): Part {
   switch (attachment.kind) {
     case 'image':
     case 'pdf':
-      return { inlineData: { mimeType: attachment.mediaType, data: attachment.data } };
+      return inlinePart(attachment);
     case 'text':
       return { text: labelledText(attachment) };
     default:

@@ -1,11 +1,12 @@
 import type OpenAI from 'openai';
-import { labelledText, type ModelAttachment } from '../../domain/model-attachment.js';
+import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
 import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
 import { isJsonObject } from '../shared/provider-call.js';
 import type { OpenAiOptions } from './openai-responses.settings.js';
 
 type Item = OpenAI.Responses.ResponseInputItem;
 type Part = OpenAI.Responses.ResponseInputContent;
+type ResultPart = OpenAI.Responses.ResponseFunctionCallOutputItem;
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsStreaming, 'stream'>;
 
 /** The request as the Responses API takes it; nothing is stored at the provider. */
@@ -45,15 +46,33 @@ function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
         return [{ role: 'user', content: userContent(message) }];
       case 'assistant':
         return storedItems(message, model) ?? plainItems(message);
-      case 'tool': {
-        // The API has no mark for a failed call.
-        const output = message.isError ? `Error: ${message.output}` : message.output;
-        return [{ type: 'function_call_output', call_id: message.toolCallId, output }];
-      }
+      case 'tool':
+        return [{ type: 'function_call_output', call_id: message.toolCallId, output: resultOutput(message) }];
       default:
         return message satisfies never;
     }
   });
+}
+
+function resultOutput({ output, isError, media = [] }: Extract<ModelMessage, { role: 'tool' }>): string | ResultPart[] {
+  // The API has no mark for a failed call.
+  const text = isError ? `Error: ${output}` : output;
+  const shown = media.flatMap(shownPart);
+  if (shown.length === 0) return text;
+  return [...(text === '' ? [] : [{ type: 'input_text', text } as const]), ...shown];
+}
+
+/** A result has no part for audio. */
+function shownPart(file: ModelMedia): ResultPart[] {
+  switch (file.kind) {
+    case 'image':
+    case 'pdf':
+      return [filePart(file)];
+    case 'audio':
+      return [];
+    default:
+      return file satisfies never;
+  }
 }
 
 function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): string | Part[] {
@@ -62,15 +81,17 @@ function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: '
 }
 
 function attachedPart(attachment: ModelAttachment): Part {
-  switch (attachment.kind) {
+  return attachment.kind === 'text' ? { type: 'input_text', text: labelledText(attachment) } : filePart(attachment);
+}
+
+function filePart(file: Exclude<ModelAttachment, { kind: 'text' }>): OpenAI.Responses.ResponseInputImage | OpenAI.Responses.ResponseInputFile {
+  switch (file.kind) {
     case 'image':
-      return { type: 'input_image', detail: 'auto', image_url: dataUrl(attachment) };
+      return { type: 'input_image', detail: 'auto', image_url: dataUrl(file) };
     case 'pdf':
-      return { type: 'input_file', filename: pdfName(attachment.name), file_data: dataUrl(attachment) };
-    case 'text':
-      return { type: 'input_text', text: labelledText(attachment) };
+      return { type: 'input_file', filename: pdfName(file.name), file_data: dataUrl(file) };
     default:
-      return attachment satisfies never;
+      return file satisfies never;
   }
 }
 

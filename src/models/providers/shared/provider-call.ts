@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock/index.js';
 import { ModelFailure, type ModelFailureCode } from '../../domain/model-failure.js';
-import type { JsonObject, RuntimeRequest, ModelRoute } from '../../domain/model-runtime.js';
+import type { JsonObject, ModelMessage, ModelRoute, RuntimeRequest } from '../../domain/model-runtime.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
 import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
 
@@ -60,7 +60,7 @@ export class ProviderCall {
   ) {
     outer.throwIfAborted();
     this.ownKey = request.apiKey !== undefined;
-    this.hasAttachments = request.messages.some((message) => message.role === 'user' && message.attachments);
+    this.hasAttachments = request.messages.some(hasFiles);
     const key = request.apiKey ?? access.managedKey;
     if (key === undefined) {
       const message = 'There is no API key for this model provider.';
@@ -139,6 +139,11 @@ export class ProviderCall {
     const detail = withoutSecrets?.slice(0, DETAIL_CHARACTERS);
     return new ModelFailure(code, this.messageOf(code, facts.unacceptable === true), { ...facts, detail, ownKey: this.ownKey });
   }
+}
+
+function hasFiles(message: ModelMessage): boolean {
+  if (message.role === 'assistant') return false;
+  return (message.role === 'user' ? message.attachments : message.media) !== undefined;
 }
 
 function problemOf(error: unknown): TransportProblem | undefined {

@@ -1,6 +1,6 @@
 /**
- * What `work` resolves to, unless the signal is aborted first: then its reason, at once. The run
- * ends on time even when something it waits for does not listen to the signal.
+ * What `work` resolves to, unless the signal is aborted first: then its reason, at once, even when the work does not
+ * listen to the signal. It goes on for whoever else waits for it.
  */
 export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,72 @@
+import type { ModelToolCall } from '../../models/index.js';
+import type { Clock } from '../../platform/clock/index.js';
+import { newId } from '../../platform/ids/index.js';
+import type { RunStep } from '../ports/index.js';
+import type { RunEvent } from './agui-events.js';
+import type { OpenProviderCall, RunState } from './run-state.js';
+
+const NO_RESULT = 'The answer ended before this call had its result.';
+
+/**
+ * The calls in one answer of tools that the provider runs itself. They are shown and kept like others, but hooks and
+ * approvals have no part in them, and what the model reads of them again is the provider's to keep.
+ */
+export class ProviderToolCalls {
+  readonly steps: RunStep[] = [];
+  /** Whether there were any. */
+  seen = false;
+
+  constructor(
+    /** Has the calls without a result, which may come with a later answer of the run. */
+    private readonly state: RunState,
+    private readonly clock: Clock,
+  ) {}
+
+  *begin(call: ModelToolCall): Generator<RunEvent> {
+    this.seen = true;
+    yield* this.state.startCall(call.id, call.name);
+    yield* this.state.endCall(call);
+    this.open.set(call.id, { call, index: this.state.toolCalls.length, stopwatch: this.clock.stopwatch() });
+    this.state.toolCalls.push({ ...call, status: 'running' });
+  }
+
+  *end(id: string, given: string, isError: boolean): Generator<RunEvent> {
+    const begun = this.open.get(id);
+    if (!begun) return;
+    this.open.delete(id);
+    const output = this.state.outputs.take(given);
+    this.note(begun, output, isError);
+    yield* this.state.settleCall(begun.index, { ...begun.call, output, status: isError ? 'failed' : 'completed' });
+  }
+
+  /** The model has said its last word; a call without a result gets none any more. */
+  *close(): Generator<RunEvent> {
+    for (const id of [...this.open.keys()]) yield* this.end(id, NO_RESULT, true);
+  }
+
+  /** The answer broke off: what became of a call is not known. */
+  breakOff(): void {
+    for (const begun of this.open.values()) {
+      this.note(begun, NO_RESULT, true);
+      this.state.toolCalls[begun.index] = { ...begun.call, status: 'unknown' };
+    }
+    this.open.clear();
+  }
+
+  private get open(): Map<string, OpenProviderCall> {
+    return this.state.providerCalls;
+  }
+
+  private note({ call, stopwatch }: OpenProviderCall, output: string, isError: boolean): void {
+    this.steps.push({
+      id: newId(),
+      type: 'tool',
+      name: call.name,
+      startedAt: stopwatch.startedAt,
+      latencyMs: stopwatch.elapsedMs(),
+      input: call.input,
+      output,
+      error: isError ? output : null,
+    });
+  }
+}

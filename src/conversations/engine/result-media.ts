@@ -1,0 +1,90 @@
+import { type MemoryReservation, memoryOf } from '../../files/index.js';
+import type { ModelAttachment, ModelMedia, ModelMessage } from '../../models/index.js';
+import { leftOutNote, type MediaOmission, mediaNote } from '../domain/attachment.js';
+import { type ResultEntry, withNotes } from '../domain/message.js';
+import { type AttachmentRoom, sum } from './choose-attachments.js';
+import { KEPT_MEDIA_BASE64_BYTES, REQUEST_ATTACHMENTS, REQUEST_BASE64_BYTES } from './limits.js';
+
+type Room = Pick<AttachmentRoom, 'count' | 'base64Bytes'>;
+type Exchanges = readonly (readonly ModelMessage[])[];
+
+/** What the tools of these entries have shown. */
+export function mediaOf(entries: readonly ModelMessage[]): ModelMedia[] {
+  return entries.flatMap((entry) => (entry.role === 'tool' ? (entry.media ?? []) : []));
+}
+
+/** The entry with a note for each of its media. */
+export function withoutMedia(entry: ModelMessage, why: MediaOmission): ModelMessage {
+  return entry.role === 'tool' ? keepOnly(entry, () => false, why) : entry;
+}
+
+/** The result with what there is memory for; a note stands for each of the others. */
+export function withReservedMedia(entry: ResultEntry, memory: MemoryReservation): ResultEntry {
+  const filled = keepOnly(entry, (medium) => medium.data !== '', 'empty');
+  return keepOnly(filled, (medium) => memory.add(memoryOfMedium(medium)), 'no_room');
+}
+
+/** Of what `withReservedMedia` has kept. */
+export function giveBack(media: readonly ModelMedia[], memory: MemoryReservation): void {
+  if (media.length > 0) memory.giveBack(sum(media.map(memoryOfMedium)));
+}
+
+/** The results of the run that goes on with this one's calls, those with media: they are stored without them elsewhere. */
+export function resultsToKeep(entries: readonly ModelMessage[]): ResultEntry[] {
+  const room = { count: REQUEST_ATTACHMENTS, base64Bytes: KEPT_MEDIA_BASE64_BYTES };
+  return withChosenMedia(entries, room).filter((entry) => entry.role === 'tool').filter(({ media }) => media !== undefined);
+}
+
+/** One request's history and newer entries with what it has room for: what is newer stays, notes stand for the rest. */
+export function fitIntoRequest(history: Exchanges, entries: readonly ModelMessage[]): { history: Exchanges; entries: readonly ModelMessage[] } {
+  // Fast path: most runs' tools show nothing, and the attachments were chosen when the history was loaded.
+  if (mediaOf(entries).length === 0) return { history, entries };
+  const given = entries.flatMap((entry) => (entry.role === 'user' ? (entry.attachments ?? []) : []));
+  const room = { count: REQUEST_ATTACHMENTS - given.length, base64Bytes: REQUEST_BASE64_BYTES - sum(given.map(base64BytesOf)) };
+  const chosen = withChosenMedia(entries, room);
+  const exchanges = history.toReversed().map((exchange) => exchange.toReversed().map((entry) => chooseAttachments(entry, room)).reverse());
+  return { history: exchanges.reverse(), entries: chosen };
+}
+
+/** @param room is what is left of it afterwards */
+function withChosenMedia(entries: readonly ModelMessage[], room: Room): ModelMessage[] {
+  return entries
+    .toReversed()
+    .map((entry) => (entry.role === 'tool' ? keepOnly(entry, (medium) => take(medium, room), 'left_out') : entry))
+    .reverse();
+}
+
+function chooseAttachments(entry: ModelMessage, room: Room): ModelMessage {
+  if (entry.role !== 'user' || !entry.attachments) return entry;
+  const kept = entry.attachments.filter((file) => take(file, room));
+  if (kept.length === entry.attachments.length) return entry;
+  const notes = entry.attachments
+    .filter((file) => !kept.includes(file))
+    .map(({ name, mediaType }) => leftOutNote({ name, contentType: mediaType }));
+  return { role: 'user', text: withNotes(entry.text, notes), ...(kept.length === 0 ? {} : { attachments: kept }) };
+}
+
+function keepOnly(entry: ResultEntry, choose: (medium: ModelMedia) => boolean, why: MediaOmission): ResultEntry {
+  const { media, ...rest } = entry;
+  if (!media) return entry;
+  const kept = media.filter((medium) => choose(medium));
+  if (kept.length === media.length && kept.length > 0) return entry;
+  const notes = media.filter((medium) => !kept.includes(medium)).map((medium) => mediaNote(medium, why));
+  return { ...rest, output: withNotes(entry.output, notes), ...(kept.length === 0 ? {} : { media: kept }) };
+}
+
+function take(file: ModelAttachment | ModelMedia, room: Room): boolean {
+  const base64Bytes = base64BytesOf(file);
+  if (room.count < 1 || base64Bytes > room.base64Bytes) return false;
+  room.count -= 1;
+  room.base64Bytes -= base64Bytes;
+  return true;
+}
+
+function base64BytesOf(file: ModelAttachment | ModelMedia): number {
+  return file.kind === 'text' ? 0 : file.data.length;
+}
+
+function memoryOfMedium({ data }: ModelMedia): number {
+  return memoryOf((data.length / 4) * 3);
+}

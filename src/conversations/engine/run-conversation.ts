@@ -1,0 +1,117 @@
+import type { MemoryReservation } from '../../files/index.js';
+import type { ModelMessage } from '../../models/index.js';
+import { leftOutNote } from '../domain/attachment.js';
+import { inCallOrder, type ResultEntry, withNotes, withoutState } from '../domain/message.js';
+import { fitIntoRequest, giveBack, mediaOf, resultsToKeep, withoutMedia, withReservedMedia } from './result-media.js';
+
+/** The conversation that a run under way gives to the model, and what it adds to it. */
+export class RunConversation {
+  history: readonly (readonly ModelMessage[])[] = [];
+  /** Earlier messages that the model is not given because they do not fit. */
+  omittedMessages = 0;
+  /** What the run begins with: the user's message, or the exchange that it goes on with. Stored by then. */
+  current: readonly ModelMessage[] = [];
+  /** What the run adds. */
+  transcript: ModelMessage[] = [];
+  /** Once the run is over: what the run that goes on with its calls gets besides the transcript. */
+  keptResults: readonly ResultEntry[] = [];
+
+  constructor(private readonly memory: MemoryReservation) {}
+
+  get messages(): ModelMessage[] {
+    return [...this.history.flat(), ...inCallOrder([...this.current, ...this.transcript])];
+  }
+
+  /** Leaves out the older half of the earlier conversation. @returns false when there is none left */
+  dropOlderHalf(): boolean {
+    if (this.history.length === 0) return false;
+    const forgotten = this.history.slice(0, Math.ceil(this.history.length / 2));
+    this.history = this.history.slice(forgotten.length);
+    // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
+    this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
+    return true;
+  }
+
+  /** Puts notes in place of the files of earlier messages. @returns false when there are none */
+  stripOlderAttachments(): boolean {
+    const withheld = this.history.map((exchange) => exchange.map(withoutFiles));
+    const hasFiles = this.history.flat().some((entry) => entry.role === 'user' && entry.attachments);
+    this.history = withheld;
+    return hasFiles;
+  }
+
+  /** What came of a call, with as much of what it showed as there is memory for. */
+  keepResult(result: ResultEntry): void {
+    this.transcript.push(withReservedMedia(result, this.memory));
+  }
+
+  /** The exchange that the run goes on with, and the results of it that were kept whole for this. */
+  goOnWith(messages: readonly ModelMessage[], whole: readonly ResultEntry[]): void {
+    const byCall = new Map(whole.map((result) => [result.toolCallId, result]));
+    this.current = messages.map((entry) => {
+      const result = entry.role === 'tool' ? byCall.get(entry.toolCallId) : undefined;
+      return result ? withReservedMedia(result, this.memory) : entry;
+    });
+  }
+
+  /** Leaves out of the oldest files what one request has no room for beside what tools have shown since. */
+  makeRoom(): void {
+    const { history, entries } = fitIntoRequest(this.history, [...this.current, ...this.transcript]);
+    this.history = history;
+    this.replaceEntries(entries);
+  }
+
+  /**
+   * Puts notes in place of what tools have shown since the model's last answer, or else at all.
+   * @returns false when there is nothing
+   */
+  stripMedia(): boolean {
+    const entries = [...this.current, ...this.transcript];
+    const newest = entries.findLastIndex(({ role }) => role === 'assistant');
+    const from = mediaOf(entries.slice(newest + 1)).length > 0 ? newest + 1 : 0;
+    const stripped = entries.map((entry, index) => (index < from ? entry : withoutMedia(entry, 'refused')));
+    return this.replaceEntries(stripped);
+  }
+
+  /**
+   * No model is called any more.
+   * @param goesOn another run may go on with this one's calls
+   */
+  end(goesOn: boolean): void {
+    this.keptResults = goesOn ? resultsToKeep([...this.current, ...this.transcript]) : [];
+    this.transcript = this.transcript.map((entry) => withoutMedia(entry, 'left_out'));
+    this.history = [];
+    this.current = [];
+  }
+
+  /**
+   * What the run adds, as its message keeps it: empty where the text says it all. What binds to one call of a provider
+   * is kept only for the run that goes on with this one. What tools have shown is never kept here: it would be read
+   * with every later run.
+   */
+  stored(goesOn: boolean): ModelMessage[] {
+    const usedTools = this.transcript.some(
+      (entry) => entry.role === 'tool' || (entry.role === 'assistant' && entry.toolCalls.length > 0),
+    );
+    if (!usedTools) return [];
+    const entries = this.transcript.map((entry) => withoutMedia(entry, 'left_out'));
+    return goesOn ? entries : entries.map(withoutState);
+  }
+
+  /** @returns whether media went */
+  private replaceEntries(entries: readonly ModelMessage[]): boolean {
+    const kept = new Set(mediaOf(entries));
+    const gone = mediaOf([...this.current, ...this.transcript]).filter((medium) => !kept.has(medium));
+    giveBack(gone, this.memory);
+    const current = this.current.length;
+    this.current = entries.slice(0, current);
+    this.transcript = entries.slice(current);
+    return gone.length > 0;
+  }
+}
+
+function withoutFiles(entry: ModelMessage): ModelMessage {
+  if (entry.role !== 'user' || !entry.attachments) return entry;
+  const notes = entry.attachments.map(({ name, mediaType }) => leftOutNote({ name, contentType: mediaType }));
+  return { role: 'user', text: withNotes(entry.text, notes) };
+}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { ToolResult, UserContext } from '../../conversations/index.js';
+import type { JsonObject } from '../../models/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import type { Integration } from '../domain/integration.js';
+import { CallFailed } from '../domain/integrations.events.js';
+import { McpFailure, type McpFailureReason } from '../mcp/mcp-failure.js';
+import { KeepToolLists } from './keep-tool-lists.js';
+import { ServerConnections } from './server-connections.js';
+
+export interface ToolCallCommand {
+  readonly integration: Integration;
+  /** The server's own name. */
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly userContext: UserContext | null;
+}
+
+/** How the usual servers say, in the result of a call, that they have no such tool. */
+const NO_SUCH_TOOL = /\b(unknown tool|tool .{1,200} not found|tool .{1,200} disabled|no such tool)\b/is;
+
+const MAY_HAVE_CHANGED: readonly McpFailureReason[] = ['protocol', 'unreachable', 'timeout', 'too_large'];
+
+/** Calls a tool of a server. */
+@Injectable()
+export class CallTool {
+  constructor(
+    private readonly connections: ServerConnections,
+    private readonly lists: KeepToolLists,
+    private readonly events: EventBus,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * @returns what the tool answered; a server that does not do its part is an error that the model reads
+   * @throws the reason of `signal` when it aborts
+   */
+  async execute({ integration, tool: name, input, userContext }: ToolCallCommand, signal: AbortSignal): Promise<ToolResult> {
+    const meta = userContext === null ? {} : { userContext };
+    try {
+      const call = { name, input, meta };
+      const result = await this.connections.use(integration, (connection) => connection.callTool(call, signal), signal);
+      if (result.isError && NO_SUCH_TOOL.test(result.output.slice(0, 1_000))) this.events.publish(new CallFailed(integration));
+      return result;
+    } catch (error) {
+      if (!(error instanceof McpFailure)) throw error;
+      const { reason, detail, message } = error;
+      this.logger.warn({ integrationId: integration.id, tool: name, reason, detail }, 'A tool server failed');
+      // What is known of the server may be over: it is away, or says in any words that it has no such tool any more.
+      if (MAY_HAVE_CHANGED.includes(reason)) this.events.publish(new CallFailed(integration));
+      // Only the server knows when a sign-in is over; whoever reads the integration has to learn it.
+      if (reason === 'needs_authorization') void this.lists.check(integration);
+      return { output: message, isError: true };
+    }
+  }
+}

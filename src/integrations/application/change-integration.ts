@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { haveSameServer, identityOf, type Integration, type IntegrationSettings } from '../domain/integration.js';
+import { type IntegrationRequest, settingsAfter } from '../domain/integration-request.js';
+import { IntegrationIdentityMismatch, IntegrationNotFound } from '../domain/integrations.errors.js';
+import { IntegrationChanged } from '../domain/integrations.events.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
+import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
+import { CheckAfterWrite } from './check-after-write.js';
+import { CheckApp } from './check-app.js';
+import { IntegrationSecrets } from './integration-secrets.js';
+import type { IntegrationWithState } from './integration-with-state.js';
+import { RequireChangeable } from './require-changeable.js';
+
+interface Changed {
+  readonly integration: Integration;
+  readonly isChanged: boolean;
+  readonly agentIds: readonly string[];
+}
+
+@Injectable()
+export class ChangeIntegration {
+  constructor(
+    private readonly database: Database,
+    private readonly integrations: IntegrationRepository,
+    private readonly states: IntegrationStateRepository,
+    private readonly requireChangeable: RequireChangeable,
+    private readonly secrets: IntegrationSecrets,
+    private readonly checkApp: CheckApp,
+    private readonly checkAfterWrite: CheckAfterWrite,
+    private readonly clock: Clock,
+    private readonly events: EventBus,
+  ) {}
+
+  /**
+   * Puts the request in place of what the integration was, for every agent that uses it, and asks its server anew. One
+   * that is so already stays as it is, and nobody is asked.
+   * @throws IntegrationNotFound, ForbiddenByAgentAllowlist, IntegrationIdentityMismatch, ValidationFailed
+   */
+  async execute(caller: Principal, agentId: string, id: string, request: IntegrationRequest): Promise<IntegrationWithState> {
+    const { organizationId } = caller;
+    const { integration, isChanged, agentIds } = await this.database.transaction(async (transaction) => {
+      const current = await this.integrations.lock(transaction, organizationId, id);
+      if (!current) throw new IntegrationNotFound();
+      const agentIds = await this.requireChangeable.execute(caller, agentId, id, transaction);
+      requireSameIdentity(current.settings, request.settings);
+      // What another app would take is of no use to whoever cannot have it.
+      this.checkApp.execute(request);
+      return { ...(await this.change(transaction, current, request)), agentIds };
+    });
+    if (!isChanged) return { integration, state: await this.states.find(organizationId, id) };
+    this.events.publish(new IntegrationChanged(organizationId, id, agentIds));
+    return { integration, state: await this.checkAfterWrite.execute(integration) };
+  }
+
+  private async change(
+    transaction: Transaction,
+    current: Integration,
+    request: IntegrationRequest,
+  ): Promise<Omit<Changed, 'agentIds'>> {
+    const settings = settingsAfter(request, current.settings);
+    const { excludedTools } = request;
+    const hasNewSecrets = await this.secrets.replace(transaction, current, request, settings);
+    const isSame =
+      isDeepStrictEqual(settings, current.settings) && isDeepStrictEqual(excludedTools, current.excludedTools);
+    if (isSame && !hasNewSecrets) return { integration: current, isChanged: false };
+    const revision = current.revision + 1;
+    const integration = { ...current, settings, excludedTools, revision, updatedAt: this.clock.now() };
+    await this.integrations.update(transaction, integration);
+    if (!haveSameServer(settings, current.settings)) await this.states.remove(transaction, integration);
+    return { integration, isChanged: true };
+  }
+}
+
+function requireSameIdentity(current: IntegrationSettings, requested: IntegrationSettings): void {
+  if (requested.type !== current.type) throw new IntegrationIdentityMismatch('type', current.type);
+  const field = current.type === 'workflow-platform' ? 'nameSlug' : 'app';
+  const identity = identityOf(current);
+  if (identityOf(requested) !== identity) throw new IntegrationIdentityMismatch(field, identity);
+}

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { AppCatalogue, type CatalogueApp } from '../catalogue/app-catalogue.js';
+import type { IntegrationRequest } from '../domain/integration-request.js';
+
+/** Holds a request for a managed app to what the catalogue says of that. */
+@Injectable()
+export class CheckApp {
+  constructor(private readonly catalogue: AppCatalogue) {}
+
+  /** @throws ValidationFailed */
+  execute({ settings, keepsEnvironment }: IntegrationRequest): void {
+    if (settings.type !== 'managed-mcp') return;
+    const app = this.catalogue.find(settings.app);
+    if (!app) {
+      throw new ValidationFailed('body/app must be the slug of an app of the catalogue; GET /v1/integrations/apps lists them');
+    }
+    if (isRemoteOAuth(app) && !keepsEnvironment) {
+      throw new ValidationFailed(`body/secrets is not allowed: ${app.name} is signed in to with OAuth`);
+    }
+    const unknown = settings.envNames.find((name) => !app.envNames.includes(name));
+    if (unknown !== undefined) {
+      const known = app.envNames.length === 0 ? 'it has none' : `it has ${app.envNames.join(', ')}`;
+      throw new ValidationFailed(`body/secrets/envMap/${unknown} is no environment variable of ${app.name}; ${known}`);
+    }
+  }
+}
+
+function isRemoteOAuth({ transport, oauth }: CatalogueApp): boolean {
+  return transport === 'remote' && oauth;
+}

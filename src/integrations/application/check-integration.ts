@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { IntegrationChecked } from '../domain/integrations.events.js';
+import type { Integration } from '../domain/integration.js';
+import type { IntegrationState, IntegrationStatus, ListedTool } from '../domain/tool-list.js';
+import { CONNECT_MS } from '../limits.js';
+import { McpFailure } from '../mcp/mcp-failure.js';
+import { withinTime } from '../mcp/within-time.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
+import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
+import { ServerConnections } from './server-connections.js';
+
+/** Over `new_connection` whatever became of earlier attempts; one that is open is left to the calls that have it. */
+export type CheckedOver = 'new_connection' | 'open_connection';
+
+interface Finding {
+  readonly status: IntegrationStatus;
+  readonly error: string | null;
+  /** Undefined where the server did not list them. */
+  readonly tools?: readonly ListedTool[];
+}
+
+/** Asks an integration's server for its tools. */
+@Injectable()
+export class CheckIntegration {
+  constructor(
+    private readonly connections: ServerConnections,
+    private readonly integrations: IntegrationRepository,
+    private readonly states: IntegrationStateRepository,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly events: EventBus,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Lists the server's tools and stores what came of it; a list that cannot be had again stays. Takes at most
+   * `CONNECT_MS`. What the server does wrong is the state's `error`.
+   */
+  async execute(integration: Integration, over: CheckedOver = 'new_connection'): Promise<IntegrationState> {
+    const { organizationId, id, revision } = integration;
+    const finding = await this.ask(integration, over);
+    const { status, error } = finding;
+    const tools = finding.tools ?? (await this.states.tools(organizationId, id));
+    const state: IntegrationState = { revision, status, error, tools, checkedAt: this.clock.now() };
+    await this.states.save(integration, state);
+    const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
+    this.events.publish(new IntegrationChecked(organizationId, id, agentIds));
+    return state;
+  }
+
+  private async ask(integration: Integration, over: CheckedOver): Promise<Finding> {
+    const bound = { clock: this.clock, ms: CONNECT_MS, signal: new AbortController().signal };
+    try {
+      const tools = await withinTime(bound, (signal) =>
+        over === 'new_connection'
+          ? this.connections.anew(integration, (connection) => connection.listTools(signal), signal)
+          : this.connections.look(integration, (connection) => connection.listTools(signal), signal),
+      );
+      const missing = await this.connections.missingPermissions(integration);
+      return missing ? { status: 'needs_authorization', error: missing.message, tools } : { status: 'connected', error: null, tools };
+    } catch (error) {
+      if (!(error instanceof McpFailure)) throw error;
+      const { reason, detail, message } = error;
+      this.logger.info({ integrationId: integration.id, reason, detail }, 'A tool server did not list its tools');
+      return { status: reason === 'needs_authorization' ? reason : 'error', error: message };
+    }
+  }
+}

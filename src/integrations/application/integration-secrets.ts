@@ -1,0 +1,126 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '../../platform/database/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
+import { headerField, type Integration, type IntegrationSettings, secretFieldsOf } from '../domain/integration.js';
+import { type IntegrationRequest, leavesOAuth, leavesOrigin } from '../domain/integration-request.js';
+
+type Secrets = ReadonlyMap<string, string>;
+
+/** The secrets of integrations in the vault, under the id of the integration. */
+@Injectable()
+export class IntegrationSecrets {
+  constructor(private readonly vault: Vault) {}
+
+  async store(transaction: Transaction, integration: Integration, secrets: Secrets): Promise<void> {
+    for (const [field, value] of secrets) await this.vault.put(transaction, refOf(integration, field), value);
+  }
+
+  /** Every one of them, tokens included. */
+  async removeAll(transaction: Transaction, { organizationId, id }: Integration): Promise<void> {
+    await this.vault.removeRecord(transaction, organizationId, id);
+  }
+
+  /** Whether these are the values of all that the integration keeps; how long it takes tells nothing of them. */
+  async agree(transaction: Transaction, integration: Integration, sent: Secrets): Promise<boolean> {
+    const fields = secretFieldsOf(integration.settings);
+    const stored = await this.stored(transaction, integration);
+    const same = fields.map((field) => sameSecret(stored.get(field), sent.get(field)));
+    return sent.size === fields.length && same.every(Boolean);
+  }
+
+  /**
+   * Makes the stored secrets those of the request.
+   * @param current as it was before
+   * @param settings as they are from now on
+   * @returns whether any is another one now, or gone
+   * @throws ValidationFailed when a header is to keep a value that is not there, or must not go to another origin
+   */
+  async replace(
+    transaction: Transaction,
+    current: Integration,
+    request: IntegrationRequest,
+    settings: IntegrationSettings,
+  ): Promise<boolean> {
+    const stored = await this.stored(transaction, current);
+    requireKept(request, current.settings, settings, stored);
+    const fields = secretFieldsOf(settings);
+    if (leavesOrigin(current.settings, settings) || leavesOAuth(current.settings, settings)) {
+      // Tokens of a grant are there too, under names that only those know who put them there.
+      await this.removeAll(transaction, current);
+      const kept = fields.flatMap((field): [string, string][] => entryOf(field, stored));
+      await this.store(transaction, current, new Map([...kept, ...request.newSecrets]));
+      return true;
+    }
+    const dropped = secretFieldsOf(current.settings).filter((field) => !fields.includes(field));
+    const changed = [...request.newSecrets].filter(([field, value]) => !sameSecret(stored.get(field), value));
+    await this.vault.remove(transaction, dropped.map((field) => refOf(current, field)));
+    await this.store(transaction, current, new Map(changed));
+    return dropped.length + changed.length > 0;
+  }
+
+  /** By field. One that does not open counts as none: storing another is the way out of that. */
+  private async stored(transaction: Transaction, integration: Integration): Promise<Secrets> {
+    const fields = secretFieldsOf(integration.settings);
+    const refs = fields.map((field) => refOf(integration, field));
+    const values = await this.readable(transaction, refs);
+    return new Map(fields.flatMap((field, index) => (values[index] === undefined ? [] : [[field, values[index]] as const])));
+  }
+
+  private async readable(transaction: Transaction, refs: readonly SecretRef[]): Promise<(string | undefined)[]> {
+    try {
+      return await this.vault.readMany(refs, transaction);
+    } catch (error) {
+      if (!(error instanceof SecretUnreadable)) throw error;
+      const [only, ...others] = refs;
+      if (others.length === 0 || !only) return [undefined];
+      // One of them is to blame: each by itself.
+      const values: (string | undefined)[] = [];
+      for (const ref of refs) values.push(...(await this.readable(transaction, [ref])));
+      return values;
+    }
+  }
+}
+
+function refOf({ organizationId, id }: Integration, field: string): SecretRef {
+  return { organizationId, recordId: id, field };
+}
+
+function entryOf(field: string, stored: Secrets): [string, string][] {
+  const value = stored.get(field);
+  return value === undefined ? [] : [[field, value]];
+}
+
+/** Digests have one length, whatever that of the secrets is. */
+function sameSecret(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return timingSafeEqual(digestOf(one), digestOf(other));
+}
+
+function digestOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+function requireKept(
+  { keptHeaders }: IntegrationRequest,
+  before: IntegrationSettings,
+  after: IntegrationSettings,
+  stored: Secrets,
+): void {
+  for (const { name, keyName } of keptHeaders) {
+    const field = headerField(name);
+    const path = `body/httpHeaders/${name}`;
+    if (!stored.has(field)) {
+      throw new ValidationFailed(`${path} has no stored value; send one with the type secret`);
+    }
+    if (keyName !== undefined && keyName !== field) {
+      throw new ValidationFailed(`${path}/keyName must be '${field}', where its value is stored, or left out`);
+    }
+    if (leavesOrigin(before, after)) {
+      throw new ValidationFailed(
+        `${path} must be sent again with its value: body/url leads to another origin, and a stored secret never goes there`,
+      );
+    }
+  }
+}

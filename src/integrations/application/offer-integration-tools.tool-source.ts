@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { type OfferedTool, type RunContext, type ToolResult, ToolSource } from '../../conversations/index.js';
+import { type Integration, targetOf } from '../domain/integration.js';
+import { AgentTools, type AgentTool } from './agent-tools.js';
+import { CallTool } from './call-tool.js';
+import { KeepToolLists } from './keep-tool-lists.js';
+
+const GONE: ToolResult = { output: 'This tool is not available any more: its integration was changed or removed.', isError: true };
+
+/** The tools of the agent's integrations, as runs take them. */
+@Injectable()
+export class OfferIntegrationTools extends ToolSource {
+  constructor(
+    private readonly agentTools: AgentTools,
+    private readonly lists: KeepToolLists,
+    private readonly callTool: CallTool,
+  ) {
+    super();
+  }
+
+  async offer(run: RunContext): Promise<readonly OfferedTool[]> {
+    const { organizationId, agent } = run;
+    let known = await this.agentTools.of(organizationId, agent.id);
+    if (await this.lists.refresh(known.integrations, run.signal)) {
+      known = await this.agentTools.of(organizationId, agent.id);
+    }
+    return known.tools.map((tool) => this.offered(tool, run));
+  }
+
+  private offered({ integration, tool, definition }: AgentTool, run: RunContext): OfferedTool {
+    const call: OfferedTool['call'] = async (input, signal) => {
+      const current = await this.current(integration.id, tool.name, run);
+      // What was approved, or needed no approval because it only reads, goes where it was to go then, or nowhere.
+      if (!current || targetOf(current) !== targetOf(integration)) return GONE;
+      return this.callTool.execute({ integration: current, tool: tool.name, input, userContext: run.userContext }, signal);
+    };
+    const effect = tool.readOnly ? 'read_only' : 'changes_resources';
+    const target = `${targetOf(integration)} ${tool.name}`;
+    return { definition, step: 'tool', effect, searchable: true, target, call };
+  }
+
+  /** As it is now: a run may take longer than an integration stays what it is, or the agent's. */
+  private async current(id: string, tool: string, { organizationId, agent }: RunContext): Promise<Integration | undefined> {
+    const integrations = await this.agentTools.integrationsOf(organizationId, agent.id);
+    const current = integrations.find(({ integration }) => integration.id === id)?.integration;
+    return current?.excludedTools.includes(tool) === true ? undefined : current;
+  }
+}

@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../../platform/config/index.js';
+import { Database } from '../../platform/database/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
+import { CatalogueEndpoints } from '../catalogue/catalogue-endpoints.js';
+import { ConfiguredAppCatalogue } from '../catalogue/configured-app-catalogue.js';
+import {
+  type CustomMcpSettings,
+  environmentField,
+  headerField,
+  type Integration,
+  type ManagedMcpSettings,
+  type WorkflowPlatformSettings,
+} from '../domain/integration.js';
+import { IntegrationChanged } from '../domain/integrations.events.js';
+import type { HttpEndpoint, McpEndpoint } from '../mcp/mcp-endpoint.js';
+import { McpFailure } from '../mcp/mcp-failure.js';
+import { OAuthGrants } from '../oauth/oauth-grants.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
+import { ProtectedServers } from './protected-servers.js';
+
+const UNREADABLE = 'The secrets of the integration cannot be read any more. Store them again by a change of the integration.';
+
+/** Where an integration's server is and what it is sent, secrets in clear: for opening a connection and nothing else. */
+@Injectable()
+export class ResolveEndpoint {
+  constructor(
+    private readonly vault: Vault,
+    private readonly catalogue: ConfiguredAppCatalogue,
+    private readonly catalogueEndpoints: CatalogueEndpoints,
+    private readonly servers: ProtectedServers,
+    private readonly grants: OAuthGrants,
+    private readonly settings: Settings,
+    private readonly integrations: IntegrationRepository,
+    private readonly database: Database,
+    private readonly events: EventBus,
+  ) {}
+
+  /** @throws McpFailure where something that it needs is missing, or the integration is not what it was any more */
+  async execute(integration: Integration): Promise<McpEndpoint> {
+    const endpoint = await this.endpointOf(integration);
+    await this.requireUnchanged(integration);
+    const server = this.servers.of(integration);
+    return endpoint.kind === 'http' && server ? { ...endpoint, tokens: this.grants.tokensFor(server) } : endpoint;
+  }
+
+  /**
+   * Asked after the secrets were read: those of a newer revision must not go to the address of an older one. Whoever still
+   * has the older one in this process, since another one changed it, reads it anew.
+   */
+  private async requireUnchanged({ organizationId, id, revision }: Integration): Promise<void> {
+    const current = await this.integrations.find(organizationId, id);
+    if (current?.revision === revision) return;
+    const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
+    this.events.publish(new IntegrationChanged(organizationId, id, agentIds));
+    throw new McpFailure('refused', 'The integration was changed just now. Try again.');
+  }
+
+  private endpointOf(integration: Integration): Promise<McpEndpoint> {
+    const { settings } = integration;
+    switch (settings.type) {
+      case 'custom-mcp':
+        return this.custom(integration, settings);
+      case 'workflow-platform':
+        return Promise.resolve(this.workflowPlatform(integration, settings));
+      case 'managed-mcp':
+        return this.managed(integration, settings);
+      default:
+        return settings satisfies never;
+    }
+  }
+
+  private async custom(integration: Integration, { url, transportType, headers }: CustomMcpSettings): Promise<HttpEndpoint> {
+    const named = Object.entries(headers);
+    const secretNames = named.flatMap(([name, { type }]) => (type === 'secret' ? [name] : []));
+    const secrets = await this.secrets(integration, secretNames, headerField);
+    const values = named.map(([name, header]) => [name, header.type === 'plain_text' ? header.value : secrets.get(name)] as const);
+    const present = values.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { kind: 'http', transport: transportType, url, headers: Object.fromEntries(present), chosenBy: 'customer', secrets: [...secrets.values()] };
+  }
+
+  private workflowPlatform({ organizationId }: Integration, { nameSlug }: WorkflowPlatformSettings): HttpEndpoint {
+    const platform = this.settings.workflowPlatform;
+    if (!platform) throw new McpFailure('refused', 'This service has no workflow platform: its operator has not set one.');
+    return {
+      kind: 'http',
+      transport: 'streamableHttp',
+      url: platform.url.replaceAll('{nameSlug}', encodeURIComponent(nameSlug)),
+      headers: { authorization: `Bearer ${platform.token}`, 'x-organization-id': organizationId },
+      chosenBy: 'operator',
+      secrets: [platform.token],
+    };
+  }
+
+  private async managed(integration: Integration, { app: slug, envNames }: ManagedMcpSettings): Promise<McpEndpoint> {
+    const app = this.catalogue.find(slug);
+    if (!app) throw new McpFailure('refused', `The app ${slug} is not in the catalogue any more.`);
+    const secrets = await this.secrets(integration, envNames, environmentField);
+    return this.catalogueEndpoints.endpointOf(app, integration, Object.fromEntries(secrets));
+  }
+
+  /** By name; those that are not there are left out. */
+  private async secrets(
+    { organizationId, id: recordId }: Integration,
+    names: readonly string[],
+    fieldOf: (name: string) => string,
+  ): Promise<ReadonlyMap<string, string>> {
+    const values = await this.readable(names.map((name) => ({ organizationId, recordId, field: fieldOf(name) })));
+    return new Map(names.flatMap((name, index) => (values[index] === undefined ? [] : [[name, values[index]] as const])));
+  }
+
+  private async readable(refs: readonly SecretRef[]): Promise<(string | undefined)[]> {
+    try {
+      return await this.vault.readMany(refs);
+    } catch (error) {
+      if (error instanceof SecretUnreadable) throw new McpFailure('refused', UNREADABLE, { detail: error.message, cause: error });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../models/index.js';
+
+/** A tool as its server describes it, checked and bounded (`mcp/`). */
+export interface ListedTool {
+  /** The server's own name. */
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema of type `object`. */
+  readonly inputSchema: JsonObject;
+  /** The server says that calls change nothing (`readOnlyHint`). */
+  readonly readOnly: boolean;
+}
+
+export type IntegrationStatus = 'connected' | 'needs_authorization' | 'error';
+
+/** What is known of an integration's server since it was last asked. */
+export interface IntegrationState {
+  /** Of the integration when the server was asked. */
+  readonly revision: number;
+  readonly status: IntegrationStatus;
+  /** In plain words, without secrets; null while connected. */
+  readonly error: string | null;
+  /** Those of the last successful listing: they are offered also while the server is away. */
+  readonly tools: readonly ListedTool[];
+  readonly checkedAt: Date;
+}
+
+/** A state without its tools, for the path of a run. */
+export interface StateHeader extends Omit<IntegrationState, 'tools'> {
+  /** Another one for each list of tools. */
+  readonly toolsDigest: string;
+  /** As JSON. */
+  readonly toolsBytes: number;
+  readonly toolsCount: number;
+}
+
+/** What is shown of a state. */
+export interface IntegrationOverview extends Pick<IntegrationState, 'revision' | 'status' | 'error'> {
+  /** Long descriptions are cut. */
+  readonly tools: readonly Pick<ListedTool, 'name' | 'description'>[];
+}
+
+/** Shown of an integration whose server has not been asked since it was made or changed. */
+export const NOT_CONNECTED_YET = 'Not connected yet.';
+
+/** Characters of a description that are shown; the model reads all of it. */
+export const MAX_SHOWN_DESCRIPTION = 500;
+
+export function shownDescription(description: string): string {
+  const characters = [...description.slice(0, 2 * MAX_SHOWN_DESCRIPTION)];
+  const isWhole = description.length <= 2 * MAX_SHOWN_DESCRIPTION && characters.length <= MAX_SHOWN_DESCRIPTION;
+  return isWhole ? description : `${characters.slice(0, MAX_SHOWN_DESCRIPTION - 1).join('')}…`;
+}

@@ -1,0 +1,143 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  EnumField,
+  LiteralField,
+  ObjectField,
+  rule,
+  StringField,
+  StringListField,
+  StringMapField,
+  UnionField,
+  UrlField,
+  type Variants,
+} from '../../platform/http/index.js';
+import type { IntegrationAuth, TransportType, WorkflowAuthType } from '../domain/integration.js';
+import { HttpHeadersField, type PlainHeaderBody, type SecretHeaderBody, type VaultHeaderBody } from './http-headers.field.js';
+
+const APP_LENGTH = { min: 1, max: 255 } as const;
+const MAX_EXCLUDED_TOOLS = 1_000;
+const TOOL_NAME_LENGTH = { min: 1, max: 128 } as const;
+const MAX_ENVIRONMENT_VALUE = 8_192;
+const MAX_ENVIRONMENT = 100;
+const TRANSPORT_TYPES = ['sse', 'streamableHttp'] as const satisfies readonly TransportType[];
+const WORKFLOW_AUTH_TYPES = ['keys', 'oauth', 'none'] as const satisfies readonly WorkflowAuthType[];
+const IDENTITY = 'What the integration is known by; it cannot be changed.';
+
+function ServerUrlField(): PropertyDecorator {
+  const hasNone = (value: unknown): boolean => {
+    const url = typeof value === 'string' ? URL.parse(value) : null;
+    return url === null || (url.username === '' && url.password === '');
+  };
+  return applyDecorators(
+    UrlField({ description: 'Of the MCP server. It must not lead to a private address, which is seen when connecting.' }),
+    rule('hasNoUserInfo', hasNone, { message: 'must not contain a user name or password' }),
+  );
+}
+
+class IntegrationBody {
+  @StringListField({
+    max: MAX_EXCLUDED_TOOLS,
+    each: TOOL_NAME_LENGTH,
+    optional: true,
+    description: "The server's own names of tools that the agent is not offered; none when omitted.",
+  })
+  readonly excludedTools?: readonly string[];
+}
+
+export class IntegrationSecretsBody {
+  @StringMapField({
+    maxEntries: MAX_ENVIRONMENT,
+    maxValueLength: MAX_ENVIRONMENT_VALUE,
+    description:
+      `Values of 1 to ${MAX_ENVIRONMENT_VALUE} characters by the names of environment variables that the app declares. ` +
+      'Kept in the vault, and never returned.',
+  })
+  @rule('hasNoEmptyValue', (map) => emptyIn(map) === undefined, {
+    message: ({ value }) => `/${emptyIn(value) ?? ''} must have at least 1 character`,
+  })
+  readonly envMap!: Readonly<Record<string, string>>;
+}
+
+/** The name of an entry without a value. */
+function emptyIn(map: unknown): string | undefined {
+  return typeof map === 'object' && map !== null ? Object.entries(map).find(([, value]) => value === '')?.[0] : undefined;
+}
+
+export class ManagedMcpBody extends IntegrationBody {
+  @LiteralField('managed-mcp')
+  readonly type!: 'managed-mcp';
+  @StringField({ ...APP_LENGTH, description: `The slug of an app of the catalogue. ${IDENTITY}` })
+  readonly app!: string;
+  @ObjectField(() => IntegrationSecretsBody, {
+    optional: true,
+    description: 'Refused for remote apps that are signed in to with OAuth. On update, those that are stored stay when omitted.',
+  })
+  readonly secrets?: IntegrationSecretsBody;
+}
+
+export class WorkflowPlatformBody extends IntegrationBody {
+  @LiteralField('workflow-platform')
+  readonly type!: 'workflow-platform';
+  @StringField({ pattern: /^[A-Za-z0-9_-]{1,100}$/, description: IDENTITY })
+  readonly nameSlug!: string;
+  @EnumField(WORKFLOW_AUTH_TYPES, { nullable: true })
+  readonly authType!: WorkflowAuthType | null;
+}
+
+export class OAuthBody {
+  @LiteralField('oauth')
+  readonly type!: 'oauth';
+}
+
+export class NoAuthBody {
+  @LiteralField('none')
+  readonly type!: 'none';
+}
+
+export class StaticAuthBody {
+  @LiteralField('static')
+  readonly type!: 'static';
+  @StringField({ min: 1, max: 255, description: 'The entry of httpHeaders that authenticates; it must be there.' })
+  readonly headerKey!: string;
+}
+
+/** Also as it is read. */
+export const AUTH_VARIANTS: Variants = { oauth: () => OAuthBody, none: () => NoAuthBody, static: () => StaticAuthBody };
+
+class CustomMcpSettingsBody extends IntegrationBody {
+  @LiteralField('custom-mcp')
+  readonly type!: 'custom-mcp';
+  @StringField({ ...APP_LENGTH, description: `A label. ${IDENTITY}` })
+  readonly app!: string;
+  @ServerUrlField()
+  readonly url!: string;
+  @EnumField(TRANSPORT_TYPES)
+  readonly transportType!: TransportType;
+  @UnionField('type', AUTH_VARIANTS)
+  readonly auth!: IntegrationAuth;
+}
+
+const HEADERS =
+  'Sent with every request to the server. Names do not differ by case. Those that belong to the connection (such as Host, ' +
+  'Accept-Encoding, Proxy-*) or to the protocol (such as Content-Type, Accept, Mcp-Session-Id) are refused.';
+
+export class CreateCustomMcpBody extends CustomMcpSettingsBody {
+  @HttpHeadersField(['plain_text', 'secret'], { optional: true, description: HEADERS })
+  readonly httpHeaders?: Readonly<Record<string, PlainHeaderBody | SecretHeaderBody>>;
+}
+
+export class UpdateCustomMcpBody extends CustomMcpSettingsBody {
+  @HttpHeadersField(['plain_text', 'secret', 'vault'], {
+    optional: true,
+    description: `${HEADERS} With the type vault a header keeps its stored value, as long as the origin of the url is the same.`,
+  })
+  readonly httpHeaders?: Readonly<Record<string, PlainHeaderBody | SecretHeaderBody | VaultHeaderBody>>;
+}
+
+export type CreateToolIntegrationBody = ManagedMcpBody | WorkflowPlatformBody | CreateCustomMcpBody;
+export type UpdateToolIntegrationBody = ManagedMcpBody | WorkflowPlatformBody | UpdateCustomMcpBody;
+
+const SHARED: Variants = { 'managed-mcp': () => ManagedMcpBody, 'workflow-platform': () => WorkflowPlatformBody };
+
+export const CREATE_VARIANTS: Variants = { ...SHARED, 'custom-mcp': () => CreateCustomMcpBody };
+export const UPDATE_VARIANTS: Variants = { ...SHARED, 'custom-mcp': () => UpdateCustomMcpBody };

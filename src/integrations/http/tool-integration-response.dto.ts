@@ -1,0 +1,145 @@
+import {
+  BooleanField,
+  EnumField,
+  field,
+  IntegerField,
+  LiteralField,
+  ObjectField,
+  ObjectListField,
+  StringField,
+  StringListField,
+  TimestampField,
+  UnionField,
+  UnionListField,
+  UuidField,
+  type Variants,
+} from '../../platform/http/index.js';
+import type { IntegrationAuth, TransportType, WorkflowAuthType } from '../domain/integration.js';
+import { MAX_SHOWN_DESCRIPTION } from '../domain/tool-list.js';
+import { MAX_AGENT_TOOL_BYTES, MAX_AGENT_TOOLS } from '../limits.js';
+import { MAX_DESCRIPTION, MAX_LIST_BYTES, MAX_TOOLS } from '../mcp/mcp-limits.js';
+import { AUTH_VARIANTS } from './tool-integration-request.dto.js';
+import type { ToolIntegrationView, VaultReference } from './tool-integration-view.js';
+
+/* The answers of `tool-integration-view.ts` as the OpenAPI document describes them. */
+
+const MIB = 1_048_576;
+
+/** What an integration's own answer cannot tell, since it depends on the others of each agent. */
+export const OFFERED_TOOLS =
+  `An agent is offered at most ${MAX_AGENT_TOOLS} tools and ${MAX_AGENT_TOOL_BYTES / MIB} MiB of their definitions, of all its ` +
+  'integrations together, excluded tools included. They are taken in the order in which they were added to the agent; one ' +
+  'that does not fit any more is left out as a whole, though it reads connected and its tools as not excluded.';
+
+const VAULT_REFERENCE = {
+  type: 'object',
+  required: ['type', 'keyName'],
+  properties: { type: { type: 'string', enum: ['vault'] }, keyName: { type: 'string' } },
+};
+const PLAIN_HEADER = {
+  type: 'object',
+  required: ['type', 'value'],
+  properties: { type: { type: 'string', enum: ['plain_text'] }, value: { type: 'string' } },
+};
+
+export class IntegrationToolResponse {
+  @StringField({ description: "The server's own name." })
+  readonly name!: string;
+  @StringField({
+    description: `Its first ${MAX_SHOWN_DESCRIPTION} characters, with … in place of the last where there are more. The model reads up to ${MAX_DESCRIPTION}.`,
+  })
+  readonly description!: string;
+  @BooleanField({ description: 'The agent is not offered it: excludedTools names it. See tools for the others that it is not offered.' })
+  readonly excluded!: boolean;
+}
+
+class ToolIntegrationResponse {
+  @UuidField()
+  readonly id!: string;
+  @EnumField(['agent', 'organization'], { description: 'organization: shared by all agents that it was added to.' })
+  readonly scope!: 'agent' | 'organization';
+  @StringListField({ description: 'Sorted, each once.' })
+  readonly excludedTools!: readonly string[];
+  @EnumField(['connected', 'needs_authorization', 'error'], {
+    description: `When its server was last asked. It is error too where the server's list has more than ${MAX_TOOLS} tools or ${MAX_LIST_BYTES / MIB} MiB.`,
+  })
+  readonly status!: ToolIntegrationView['status'];
+  @StringField({ nullable: true, description: 'What is wrong, for people; null while connected.' })
+  readonly error!: string | null;
+  @ObjectListField(() => IntegrationToolResponse, {
+    description: `Of the last successful listing, without those whose name or schema no model could be given. ${OFFERED_TOOLS}`,
+  })
+  readonly tools!: readonly IntegrationToolResponse[];
+  @TimestampField()
+  readonly createdAt!: string;
+  @TimestampField({ description: 'When it was last changed; adding it to another agent changes nothing.' })
+  readonly updatedAt!: string;
+}
+
+export class IntegrationSecretsResponse {
+  @field(
+    { description: 'Where the values are, by the names of the environment variables; the values are never returned.' },
+    { type: 'object', additionalProperties: VAULT_REFERENCE },
+  )
+  readonly envMap!: Readonly<Record<string, VaultReference>>;
+}
+
+export class ManagedMcpResponse extends ToolIntegrationResponse {
+  @LiteralField('managed-mcp')
+  readonly type!: 'managed-mcp';
+  @StringField({ description: 'The slug of an app of the catalogue.' })
+  readonly app!: string;
+  @ObjectField(() => IntegrationSecretsResponse)
+  readonly secrets!: IntegrationSecretsResponse;
+}
+
+export class WorkflowPlatformResponse extends ToolIntegrationResponse {
+  @LiteralField('workflow-platform')
+  readonly type!: 'workflow-platform';
+  @StringField()
+  readonly nameSlug!: string;
+  @EnumField(['keys', 'oauth', 'none'], { nullable: true })
+  readonly authType!: WorkflowAuthType | null;
+}
+
+export class CustomMcpResponse extends ToolIntegrationResponse {
+  @LiteralField('custom-mcp')
+  readonly type!: 'custom-mcp';
+  @StringField({ description: 'The label that it is known by.' })
+  readonly app!: string;
+  @StringField()
+  readonly url!: string;
+  @EnumField(['sse', 'streamableHttp'])
+  readonly transportType!: TransportType;
+  @UnionField('type', AUTH_VARIANTS)
+  readonly auth!: IntegrationAuth;
+  @field(
+    { description: 'Headers by their names; of a secret one, where its value is, which is never returned.' },
+    { type: 'object', additionalProperties: { oneOf: [PLAIN_HEADER, VAULT_REFERENCE] } },
+  )
+  readonly httpHeaders!: Readonly<Record<string, object>>;
+}
+
+export const RESPONSE_VARIANTS: Variants = {
+  'managed-mcp': () => ManagedMcpResponse,
+  'workflow-platform': () => WorkflowPlatformResponse,
+  'custom-mcp': () => CustomMcpResponse,
+};
+
+export class ToolIntegrationListResponse {
+  @UnionListField('type', RESPONSE_VARIANTS, { description: 'In the order in which they were added to the agent.' })
+  readonly integrations!: readonly ToolIntegrationView[];
+}
+
+export class ToolIntegrationTestResponse {
+  @BooleanField({
+    description: `Whether the server answered with its tools: at most ${MAX_TOOLS}, in ${MAX_LIST_BYTES / MIB} MiB.`,
+  })
+  readonly ok!: boolean;
+  @IntegerField({ min: 0, description: 'How long it took, in milliseconds.' })
+  readonly latencyMs!: number;
+  @IntegerField({ min: 0, description: 'How many tools the server has that models can be given; 0 when not ok.' })
+  readonly tools!: number;
+  @StringField({ nullable: true, description: 'What went wrong, for people; null when ok.' })
+  readonly error!: string | null;
+}

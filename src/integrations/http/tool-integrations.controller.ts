@@ -1,0 +1,140 @@
+import { Controller, Delete, Get, HttpCode, Post, Put, UseGuards } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { ApiErrors, ApiUnionResponse, UnionBody, UuidParam } from '../../platform/http/index.js';
+import { ChangeIntegration } from '../application/change-integration.js';
+import { CreateIntegration } from '../application/create-integration.js';
+import { ReadIntegrations } from '../application/read-integrations.js';
+import { RemoveIntegration } from '../application/remove-integration.js';
+import { TestIntegration } from '../application/test-integration.js';
+import { MAX_INTEGRATIONS_PER_AGENT } from '../limits.js';
+import { ChangeableIntegrationGuard } from './changeable-integration.guard.js';
+import { CREATE_VARIANTS, type CreateToolIntegrationBody, UPDATE_VARIANTS, type UpdateToolIntegrationBody } from './tool-integration-request.dto.js';
+import { requestOf } from './tool-integration-request.js';
+import { OFFERED_TOOLS, RESPONSE_VARIANTS, ToolIntegrationListResponse, ToolIntegrationTestResponse } from './tool-integration-response.dto.js';
+import { toolIntegrationView, type ToolIntegrationView } from './tool-integration-view.js';
+
+const AGENT = pathResource('agent', 'agentId');
+
+@ApiTags('Tool integrations')
+@Controller('v1/agents/:agentId/tool-integrations')
+export class ToolIntegrationsController {
+  constructor(
+    private readonly createIntegration: CreateIntegration,
+    private readonly changeIntegration: ChangeIntegration,
+    private readonly removeIntegration: RemoveIntegration,
+    private readonly readIntegrations: ReadIntegrations,
+    private readonly testIntegration: TestIntegration,
+  ) {}
+
+  @Post()
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'createToolIntegration',
+    summary: 'Add a tool integration to an agent',
+    description:
+      'Connects to the server and answers what came of it; a server that cannot be reached is no error of the request. ' +
+      'custom-mcp and workflow-platform integrations are those of the organization, one of each app or nameSlug: where ' +
+      'there is one, it is added to this agent too, provided that the body agrees with it, secrets included; else, and ' +
+      `where the agent has it already, the answer is 409 integration_exists. An agent has at most ${MAX_INTEGRATIONS_PER_AGENT} (422). ` +
+      OFFERED_TOOLS,
+  })
+  @ApiUnionResponse(201, 'type', RESPONSE_VARIANTS)
+  @ApiErrors(400, 401, 403, 404, 409, 422)
+  async create(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UnionBody('type', CREATE_VARIANTS) body: CreateToolIntegrationBody,
+  ): Promise<ToolIntegrationView> {
+    return toolIntegrationView(await this.createIntegration.execute(caller, agentId, requestOf(body)));
+  }
+
+  @Get()
+  @Access({ scope: 'none', resource: AGENT })
+  @ApiOperation({ operationId: 'listToolIntegrations', summary: "List an agent's tool integrations", description: OFFERED_TOOLS })
+  @ApiOkResponse({ type: ToolIntegrationListResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async list(
+    @Caller() { organizationId }: Principal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<{ integrations: ToolIntegrationView[] }> {
+    const all = await this.readIntegrations.ofAgent(organizationId, agentId);
+    return { integrations: all.map(toolIntegrationView) };
+  }
+
+  @Get(':integrationId')
+  @Access({ scope: 'none', resource: AGENT })
+  @ApiOperation({
+    operationId: 'getToolIntegration',
+    summary: 'Read a tool integration',
+    description: 'One that the agent does not have answers 404.',
+  })
+  @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)
+  @ApiErrors(400, 401, 403, 404)
+  async read(
+    @Caller() { organizationId }: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('integrationId') integrationId: string,
+  ): Promise<ToolIntegrationView> {
+    return toolIntegrationView(await this.readIntegrations.one(organizationId, agentId, integrationId));
+  }
+
+  @Put(':integrationId')
+  @UseGuards(ChangeableIntegrationGuard)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'updateToolIntegration',
+    summary: 'Replace a tool integration, for every agent that uses it',
+    description:
+      'The body takes the place of what was there, and the server is asked anew. Stored secrets stay where the body says ' +
+      'so, never for another origin. One that changes nothing leaves updatedAt as it is. The type and the app or nameSlug ' +
+      "cannot be changed (400 integration_identity_mismatch). A key whose allowlist does not hold every agent that uses " +
+      'the integration cannot change it (403 forbidden_by_agent_allowlist).',
+  })
+  @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)
+  @ApiErrors(400, 401, 403, 404)
+  async update(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('integrationId') integrationId: string,
+    @UnionBody('type', UPDATE_VARIANTS) body: UpdateToolIntegrationBody,
+  ): Promise<ToolIntegrationView> {
+    return toolIntegrationView(await this.changeIntegration.execute(caller, agentId, integrationId, requestOf(body)));
+  }
+
+  @Delete(':integrationId')
+  @HttpCode(204)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'deleteToolIntegration',
+    summary: 'Remove a tool integration from an agent',
+    description: 'With the last agent that uses it go the integration itself and its secrets.',
+  })
+  @ApiNoContentResponse()
+  @ApiErrors(400, 401, 403, 404)
+  async delete(
+    @Caller() { organizationId }: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('integrationId') integrationId: string,
+  ): Promise<void> {
+    await this.removeIntegration.execute(organizationId, agentId, integrationId);
+  }
+
+  @Post(':integrationId/test')
+  @HttpCode(200)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'testToolIntegration',
+    summary: 'Connect to the server of a tool integration anew, and list its tools',
+    description: 'Takes at most 10 seconds. A server that cannot be reached answers 200 with ok false.',
+  })
+  @ApiOkResponse({ type: ToolIntegrationTestResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async test(
+    @Caller() { organizationId }: Principal,
+    @UuidParam('agentId') agentId: string,
+    @UuidParam('integrationId') integrationId: string,
+  ): Promise<ToolIntegrationTestResponse> {
+    return this.testIntegration.execute(organizationId, agentId, integrationId);
+  }
+}

@@ -1,0 +1,18 @@
+import type { RunExtensions } from '../conversations/index.js';
+import type { Context } from '../platform/context/index.js';
+import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
+import { IntegrationsModule } from './integrations.module.js';
+import { integrationsSchema } from './persistence/integrations.schema.js';
+import { oauthSchema } from './persistence/oauth.schema.js';
+
+export const integrationsContext = {
+  name: 'integrations',
+  modules: [IntegrationsModule],
+  schema: {
+    entities: [...integrationsSchema.entities, ...oauthSchema.entities],
+    migrations: [...integrationsSchema.migrations, ...oauthSchema.migrations],
+  },
+  runs: { toolSources: [OfferIntegrationTools] },
+} satisfies Context<RunExtensions>;
+
+export { checkCatalogueSetting } from './catalogue/configured-app-catalogue.js';

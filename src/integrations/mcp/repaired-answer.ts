@@ -1,0 +1,78 @@
+import { isJSONRPCResultResponse, isSpecType, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../models/index.js';
+import { MAX_CONTENT_BLOCKS, MAX_TOOLS } from './mcp-limits.js';
+import { noteOf } from './tool-notes.js';
+
+type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
+
+/**
+ * An answer in which one wrong part is left out or replaced by a note: the SDK refuses a whole list for one tool, and a whole
+ * result for one block, that is not to the letter.
+ */
+export function repairedAnswer(method: string, message: Answer): Answer {
+  if (!isJSONRPCResultResponse(message)) return message;
+  // Another kind of result, such as one that asks for input.
+  const { resultType } = message.result;
+  if (resultType !== undefined && resultType !== 'complete') return message;
+  // What the newer protocol asks for in every list; lists are not cached here.
+  const kind = resultType === undefined ? {} : { resultType, ...(method === 'tools/list' && { ttlMs: 0, cacheScope: 'private' }) };
+  if (method === 'tools/call') return { ...message, result: { ...kind, ...repairedResult(message.result) } };
+  if (method === 'tools/list') return { ...message, result: { ...kind, ...repairedPage(message.result) } };
+  return message;
+}
+
+function repairedResult({ content, structuredContent, isError }: JsonObject): JsonObject {
+  const blocks = Array.isArray(content) ? repairedBlocks(content) : [];
+  const result = { content: blocks, isError: isError === true };
+  if (structuredContent === undefined) return result;
+  if (isObject(structuredContent)) return { ...result, structuredContent };
+  return { ...result, content: [...blocks, { type: 'text', text: jsonOf(structuredContent) }] };
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return noteOf('Structured content that is nested too deeply');
+  }
+}
+
+function repairedBlocks(content: readonly unknown[]): object[] {
+  const blocks = content.slice(0, MAX_CONTENT_BLOCKS).map(repairedBlock);
+  const left = content.length - blocks.length;
+  return left === 0 ? blocks : [...blocks, { type: 'text', text: noteOf(`${left} further parts of the result`) }];
+}
+
+function repairedBlock(block: unknown): object {
+  if (!isObject(block)) return { type: 'text', text: noteOf('A part that is no content') };
+  const { annotations: _annotations, _meta, icons: _icons, ...kept } = block;
+  if (isSpecType.ContentBlock(kept)) return kept;
+  const type = typeof block['type'] === 'string' ? block['type'].slice(0, 100) : 'unknown';
+  return { type: 'text', text: noteOf(`Content of type ${JSON.stringify(type)} that is not valid or not known`) };
+}
+
+function repairedPage({ tools, nextCursor }: JsonObject): JsonObject {
+  return {
+    // One more than there may be tells that there are too many.
+    tools: Array.isArray(tools) ? tools.slice(0, MAX_TOOLS + 1).flatMap(repairedTool) : [],
+    ...(typeof nextCursor === 'string' && { nextCursor }),
+  };
+}
+
+/** What is read of a tool; none for what is no tool. */
+function repairedTool(tool: unknown): object[] {
+  if (!isObject(tool) || typeof tool['name'] !== 'string' || !isObject(tool['inputSchema'])) return [];
+  const { name, title, description, inputSchema, annotations } = tool;
+  const readOnlyHint = isObject(annotations) && annotations['readOnlyHint'] === true;
+  const repaired = {
+    name,
+    ...(typeof description === 'string' ? { description } : typeof title === 'string' && { description: title }),
+    inputSchema: 'type' in inputSchema ? inputSchema : { type: 'object', ...inputSchema },
+    annotations: { readOnlyHint },
+  };
+  return isSpecType.Tool(repaired) ? [repaired] : [];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../models/index.js';
+import { acceptableSchema } from './tool-schema.js';
+
+const object = (properties: object, rest: object = {}): JsonObject => ({ type: 'object', properties, ...rest });
+
+describe('the schema of a tool', () => {
+  it('that is right is kept as it stands', () => {
+    const schema = object(
+      {
+        when: { type: 'string', format: 'date', description: 'A day', pattern: '^\\d+' },
+        tags: { type: 'array', items: { anyOf: [{ type: 'string' }, { $ref: '#/$defs/tag' }] }, minItems: 1 },
+        kind: { enum: ['a', 1, null], default: 'a' },
+        more: { type: ['object', 'null'], additionalProperties: { type: 'number', minimum: 0 } },
+      },
+      { required: ['when'], additionalProperties: false, $defs: { tag: { type: 'object', properties: { id: { type: 'integer' } } } } },
+    );
+    expect(acceptableSchema(schema)).toEqual(schema);
+  });
+
+  it.each<[string, object, object]>([
+    ['a type that is none', { type: 'strnig' }, {}],
+    ['a list of types with one twice', { type: ['string', 'string'] }, {}],
+    ['a pattern that is none', { type: 'string', pattern: '(' }, { type: 'string' }],
+    ['a bound that is no number', { type: 'number', minimum: '1' }, { type: 'number' }],
+    ['a negative count', { type: 'string', minLength: -1 }, { type: 'string' }],
+    ['an empty enum', { enum: [] }, {}],
+    ['a reference to nothing', { $ref: '#/$defs/absent' }, {}],
+    ['a reference to another document', { $ref: 'http://169.254.169.254/latest' }, {}],
+    ['an array without items', { type: 'array' }, { type: 'array', items: {} }],
+    ['items of an older dialect', { type: 'array', items: [{ type: 'string' }] }, { type: 'array', items: {} }],
+    ['an empty combination', { anyOf: [] }, {}],
+    ['a description that is no text', { description: 7 }, {}],
+    ['an address of its own', { $id: 'http://x/', $anchor: 'a', type: 'string' }, { type: 'string' }],
+  ])('loses %s', (_what, wrong, repaired) => {
+    expect(acceptableSchema(object({ a: wrong }))).toEqual(object({ a: repaired }));
+    expect(acceptableSchema(object({ a: { not: wrong } }))).toEqual(object({ a: { not: repaired } }));
+  });
+
+  it('has no combinations at its top, whose properties become optional', () => {
+    const schema = { type: 'object', oneOf: [object({ a: { type: 'string' } }, { required: ['a'] }), object({ b: { type: 'number' } })] };
+    expect(acceptableSchema(schema)).toEqual(object({ a: { type: 'string' }, b: { type: 'number' } }));
+  });
+
+  it('has no arguments that providers cannot name, and is none when they are required', () => {
+    expect(acceptableSchema(object({ 'a b': {}, ok: {} }))).toEqual(object({ ok: {} }));
+    expect(acceptableSchema(object({ 'a b': {} }, { required: ['a b'] }))).toBeUndefined();
+  });
+
+  it('is none when it is not of an object, too large, or too deep', () => {
+    expect(acceptableSchema({ type: 'string' })).toBeUndefined();
+    expect(acceptableSchema(object({ a: { description: 'x'.repeat(262_144) } }))).toBeUndefined();
+    expect(acceptableSchema(object({ a: nested(40) }))).toBeUndefined();
+    expect(acceptableSchema(object({ a: { default: JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`) as unknown } }))).toBeUndefined();
+    expect(acceptableSchema(object({ a: nested(20) }))).toBeDefined();
+  });
+
+  it('does not run its patterns', () => {
+    const pattern = '^(a+)+$';
+    expect(acceptableSchema(object({ a: { type: 'string', pattern, default: `${'a'.repeat(40)}!` } }))).toMatchObject({
+      properties: { a: { pattern } },
+    });
+  });
+
+  it('is none where checking all of it would take too long', () => {
+    const properties = Object.fromEntries(Array.from({ length: 3_000 }, (_, nth) => [`p${nth}`, { type: 'string' }]));
+    expect(acceptableSchema({ type: 'object', properties })).toBeUndefined();
+    const patterns = Object.fromEntries(Array.from({ length: 6_000 }, (_, nth) => [`^p${nth}$`, true]));
+    expect(acceptableSchema({ type: 'object', patternProperties: patterns })).toBeUndefined();
+  });
+});
+
+function nested(depth: number): object {
+  return depth === 0 ? {} : { type: 'array', items: nested(depth - 1) };
+}

@@ -1,0 +1,78 @@
+import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { MAX_CLIENT_ID_LENGTH, MAX_TOKEN_LENGTH, MAX_URL_LENGTH } from './limits.js';
+
+const url = z.string().max(MAX_URL_LENGTH);
+const names = z.array(z.string().max(200)).max(100);
+
+/** What is kept of an authorization server's metadata, under the names of RFC 8414. */
+const metadataSchema = z.object({
+  issuer: url,
+  authorization_endpoint: url,
+  token_endpoint: url,
+  response_types_supported: names,
+  token_endpoint_auth_methods_supported: names.optional(),
+  authorization_response_iss_parameter_supported: z.boolean().optional(),
+});
+
+/** What is kept of a registration, under the names of RFC 7591. */
+export const clientInformationSchema = z.object({
+  client_id: z.string().min(1).max(MAX_CLIENT_ID_LENGTH),
+  client_secret: z.string().max(MAX_TOKEN_LENGTH).optional(),
+  /** Unix time in seconds; 0 for never. */
+  client_secret_expires_at: z.number().optional(),
+  token_endpoint_auth_method: z.string().max(100).optional(),
+});
+
+/** This service as a client of one authorization server, with everything that a token request needs. */
+export const oauthClientSchema = z.object({
+  authorizationServerUrl: url,
+  /** Undefined where the server publishes none, so that the endpoints have their default paths. */
+  metadata: metadataSchema.optional(),
+  information: clientInformationSchema,
+  redirectUri: url,
+  /** RFC 8707, as the server spells it. */
+  resource: url.optional(),
+});
+
+/** What a sign-in needs to be completed. */
+export const signInSecretsSchema = z.object({
+  client: oauthClientSchema,
+  codeVerifier: z.string(),
+  requestedScope: z.string().optional(),
+});
+
+export const tokensSchema = z.object({
+  accessToken: z.string(),
+  refreshToken: z.string().optional(),
+  /** The address that they were made for. */
+  serverUrl: z.string(),
+});
+
+export type ClientInformation = z.output<typeof clientInformationSchema>;
+export type OAuthClient = z.output<typeof oauthClientSchema>;
+export type SignInSecrets = z.output<typeof signInSecretsSchema>;
+export type Tokens = z.output<typeof tokensSchema>;
+
+/** @returns undefined where a field is missing or longer than is kept */
+export function keptMetadata(metadata: AuthorizationServerMetadata): OAuthClient['metadata'] {
+  return metadataSchema.safeParse(metadata).data;
+}
+
+/** The parameters that the functions of the protocol's library have in common. */
+export function requestOptions({ metadata, information, resource }: OAuthClient): {
+  readonly metadata?: AuthorizationServerMetadata;
+  readonly clientInformation: OAuthClientInformationMixed;
+  readonly resource?: string;
+} {
+  return {
+    ...(metadata && { metadata }),
+    clientInformation: information,
+    ...(resource !== undefined && { resource }),
+  };
+}
+
+/** Who answers for the tokens: the issuer, or the address where the server publishes none. */
+export function issuerOf({ metadata, authorizationServerUrl }: Pick<OAuthClient, 'metadata' | 'authorizationServerUrl'>): string {
+  return metadata?.issuer ?? authorizationServerUrl;
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { Database, rowsOf, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
+import type { Integration } from '../domain/integration.js';
+import {
+  type IntegrationOverview,
+  type IntegrationState,
+  type IntegrationStatus,
+  type ListedTool,
+  shownDescription,
+  type StateHeader,
+} from '../domain/tool-list.js';
+import { type IntegrationRow, toIntegration } from './integration.repository.js';
+import { INTEGRATIONS_OF_AGENT, SAVE_STATE } from './integration-state.sql.js';
+import { StoredState, tables } from './integrations.schema.js';
+
+/** What an agent uses, with what is known of its server. */
+export interface IntegrationOfAgent {
+  readonly integration: Integration;
+  /** Null until the server has been asked for the first time. */
+  readonly state: StateHeader | null;
+}
+
+export type StoredList = Pick<IntegrationState, 'tools'> & Pick<StateHeader, 'toolsDigest'>;
+
+type OfAgentRow = IntegrationRow & {
+  readonly state_revision: number | null;
+  readonly status: IntegrationStatus;
+  readonly error: string | null;
+  readonly tools_digest: string;
+  readonly tools_bytes: number;
+  readonly tools_count: number;
+  readonly checked_at: string;
+};
+
+/** What is known of the servers. Nobody needs a transaction for it: each state is whole, and only the newest counts. */
+@Injectable()
+export class IntegrationStateRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Does nothing where the integration is gone or has changed since, and where a newer state is stored. */
+  async save({ organizationId, id }: Integration, state: IntegrationState): Promise<void> {
+    const { revision, status, error, tools, checkedAt } = state;
+    const facts = { toolsDigest: digestOf(tools), toolsBytes: JSON.stringify(tools).length, overview: overviewOf(tools) };
+    const parameters = { organizationId, integrationId: id, revision, status, error, tools, checkedAt };
+    await SAVE_STATE.run(this.database, { ...parameters, ...facts });
+  }
+
+  async remove({ em }: Transaction, { organizationId, id }: Integration): Promise<void> {
+    await em.nativeDelete(StoredState, { organizationId, integrationId: id });
+  }
+
+  async find(organizationId: string, integrationId: string): Promise<IntegrationState | null> {
+    const row = await this.database.read((em) => em.findOne(StoredState, { organizationId, integrationId }));
+    if (!row) return null;
+    const { revision, status, error, tools, checkedAt } = row;
+    return { revision, status, error, tools, checkedAt };
+  }
+
+  /** What the agent uses, in the order in which it was attached: one statement, however many. */
+  async ofAgent(organizationId: string, agentId: string): Promise<IntegrationOfAgent[]> {
+    const rows = await INTEGRATIONS_OF_AGENT.run<OfAgentRow>(this.database, { organizationId, agentId });
+    return rows.map((row) => ({ integration: toIntegration(row), state: headerOf(row) }));
+  }
+
+  /** Of the last successful listing; none where there was none, or the integration is gone. */
+  async tools(organizationId: string, integrationId: string): Promise<readonly ListedTool[]> {
+    return (await this.list(organizationId, integrationId))?.tools ?? [];
+  }
+
+  /** As `tools`, with what tells this list from others: it may be a newer one than a header that was read before. */
+  async list(organizationId: string, integrationId: string): Promise<StoredList | null> {
+    const row = await this.database.read((em) => em.findOne(StoredState, { organizationId, integrationId }));
+    return row && { tools: row.tools, toolsDigest: row.toolsDigest };
+  }
+
+  /** By the id of the integration: what is shown of the states, without the schemas, which may be megabytes. */
+  async overviews(organizationId: string, integrationIds: readonly string[]): Promise<Map<string, IntegrationOverview>> {
+    if (integrationIds.length === 0) return new Map();
+    const query = tables
+      .selectFrom('tool_integration_states')
+      .select(['integration_id', 'revision', 'status', 'error', 'overview as tools'])
+      .where('organization_id', '=', organizationId)
+      .where(sql<boolean>`integration_id = any(${integrationIds}::uuid[])`);
+    const rows = await rowsOf(this.database, query);
+    return new Map(rows.map(({ integration_id: id, ...overview }) => [id, overview]));
+  }
+}
+
+function headerOf(row: OfAgentRow): StateHeader | null {
+  if (row.state_revision === null) return null;
+  const { status, error, tools_digest: toolsDigest, tools_bytes: toolsBytes, tools_count: toolsCount } = row;
+  return { revision: row.state_revision, status, error, toolsDigest, toolsBytes, toolsCount, checkedAt: toDate(row.checked_at) };
+}
+
+/** Tells two lists of tools apart. */
+export function digestOf(tools: readonly ListedTool[]): string {
+  return createHash('sha256').update(storableJson(tools)).digest('hex');
+}
+
+function overviewOf(tools: readonly ListedTool[]): IntegrationOverview['tools'] {
+  return tools.map(({ name, description }) => ({ name, description: shownDescription(description) }));
+}

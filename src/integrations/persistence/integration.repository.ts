@@ -1,0 +1,173 @@
+import { LockMode } from '@mikro-orm/core';
+import { Injectable } from '@nestjs/common';
+import { type RawBuilder, sql } from 'kysely';
+import { Database, rowsOf, type SqlExecutor, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
+import { identityOf, type Integration, type IntegrationSettings, isOrganizationWide } from '../domain/integration.js';
+import { StoredAttachment, StoredIntegration, tables } from './integrations.schema.js';
+
+const COLUMNS = [
+  ...(['tool_integrations.id', 'tool_integrations.organization_id', 'tool_integrations.settings'] as const),
+  ...(['tool_integrations.excluded_tools', 'tool_integrations.revision'] as const),
+  ...(['tool_integrations.created_at', 'tool_integrations.updated_at'] as const),
+] as const;
+
+export interface IntegrationRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly settings: IntegrationSettings;
+  readonly excluded_tools: readonly string[];
+  readonly revision: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/**
+ * Integrations and the agents that use them; an agent that is gone uses none.
+ *
+ * Writers lock in this order: the agent (`lockAgent`), the integration (`insertOrLock`, `lock`), then what belongs to
+ * it. Whoever changes an integration, or which agents use it, holds the integration.
+ */
+@Injectable()
+export class IntegrationRepository {
+  constructor(private readonly database: Database) {}
+
+  /** In the order in which they were attached. */
+  async listForAgent(organizationId: string, agentId: string): Promise<Integration[]> {
+    const query = ofAgent(organizationId, agentId).orderBy('used.attached_at').orderBy('tool_integrations.id');
+    return (await rowsOf<IntegrationRow>(this.database, query)).map(toIntegration);
+  }
+
+  /** @returns null when the agent does not use it, whoever else does */
+  async findForAgent(organizationId: string, agentId: string, id: string): Promise<Integration | null> {
+    const query = ofAgent(organizationId, agentId).where('tool_integrations.id', '=', id);
+    const [row] = await rowsOf<IntegrationRow>(this.database, query);
+    return row ? toIntegration(row) : null;
+  }
+
+  async find(organizationId: string, id: string): Promise<Integration | null> {
+    const row = await this.database.read((em) => em.findOne(StoredIntegration, { organizationId, id }));
+    return row && entityToIntegration(row);
+  }
+
+  /**
+   * Keeps the agent there, and other attachments to it out, until the transaction ends.
+   * @returns whether there is such an agent
+   */
+  async lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
+    const agent = tables.selectFrom('agents').select('id').where('organization_id', '=', organizationId);
+    return (await rowsOf(transaction, agent.where('id', '=', agentId).forNoKeyUpdate())).length > 0;
+  }
+
+  /** Keeps other writers of the integration out until the transaction ends. */
+  async lock({ em }: Transaction, organizationId: string, id: string): Promise<Integration | null> {
+    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+    const row = await em.findOne(StoredIntegration, { organizationId, id }, lock);
+    return row && entityToIntegration(row);
+  }
+
+  /**
+   * Stores the integration, or, where there is one of its identity, locks that. Of two at once the later waits for the
+   * earlier and finds what that has stored.
+   * @param agentId whose it is, where it is not the organization's
+   * @returns the one that is stored; its id tells whether it is the new one
+   */
+  async insertOrLock(transaction: Transaction, integration: Integration, agentId: string): Promise<Integration> {
+    const { settings, excludedTools } = integration;
+    const query = tables
+      .insertInto('tool_integrations')
+      .values({
+        id: integration.id,
+        organization_id: integration.organizationId,
+        type: settings.type,
+        identity: identityOf(settings),
+        agent_id: isOrganizationWide(settings) ? null : agentId,
+        settings: json(settings),
+        excluded_tools: json(excludedTools),
+        revision: integration.revision,
+        created_at: integration.createdAt.toISOString(),
+        updated_at: integration.updatedAt.toISOString(),
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['organization_id', 'type', 'identity', 'agent_id'])
+          .doUpdateSet({ revision: (eb) => eb.ref('tool_integrations.revision') }),
+      )
+      .returning(COLUMNS);
+    const [row] = await rowsOf<IntegrationRow>(transaction, query);
+    if (!row) throw new Error('An integration was neither stored nor found');
+    return toIntegration(row);
+  }
+
+  async update({ em }: Transaction, integration: Integration): Promise<void> {
+    const { organizationId, id, settings, excludedTools, revision, updatedAt } = integration;
+    const change = { settings, excludedTools, revision, updatedAt };
+    await em.nativeUpdate(StoredIntegration, { organizationId, id }, change);
+  }
+
+  /** With its state and whatever says who uses it; its secrets are the vault's. */
+  async remove({ em }: Transaction, organizationId: string, id: string): Promise<void> {
+    await em.nativeDelete(StoredIntegration, { organizationId, id });
+  }
+
+  /** The agents that use it. */
+  async agentsOf(source: SqlExecutor, organizationId: string, integrationId: string): Promise<string[]> {
+    const query = tables
+      .selectFrom('tool_integration_agents as used')
+      .innerJoin('agents', 'agents.id', 'used.agent_id')
+      .select('used.agent_id')
+      .where('used.organization_id', '=', organizationId)
+      .where('used.integration_id', '=', integrationId)
+      .orderBy('used.agent_id');
+    return (await rowsOf(source, query)).map(({ agent_id: agentId }) => agentId);
+  }
+
+  countOfAgent({ em }: Transaction, organizationId: string, agentId: string): Promise<number> {
+    return em.count(StoredAttachment, { organizationId, agentId });
+  }
+
+  async attach(
+    { em }: Transaction,
+    { organizationId, id: integrationId }: Integration,
+    agentId: string,
+    attachedAt: Date,
+  ): Promise<void> {
+    await em.insert(StoredAttachment, { organizationId, integrationId, agentId, attachedAt });
+  }
+
+  async detach({ em }: Transaction, organizationId: string, integrationId: string, agentId: string): Promise<void> {
+    await em.nativeDelete(StoredAttachment, { organizationId, integrationId, agentId });
+  }
+}
+
+/** What an agent uses; one that is gone uses nothing. */
+function ofAgent(organizationId: string, agentId: string) {
+  return tables
+    .selectFrom('tool_integration_agents as used')
+    .innerJoin('tool_integrations', 'tool_integrations.id', 'used.integration_id')
+    .innerJoin('agents', 'agents.id', 'used.agent_id')
+    .select(COLUMNS)
+    .where('used.organization_id', '=', organizationId)
+    .where('used.agent_id', '=', agentId);
+}
+
+export function toIntegration(row: IntegrationRow): Integration {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    settings: row.settings,
+    excludedTools: row.excluded_tools,
+    revision: row.revision,
+    createdAt: toDate(row.created_at),
+    updatedAt: toDate(row.updated_at),
+  };
+}
+
+function entityToIntegration(row: StoredIntegration): Integration {
+  const { id, organizationId, settings, excludedTools, revision, createdAt, updatedAt } = row;
+  return { id, organizationId, settings, excludedTools, revision, createdAt, updatedAt };
+}
+
+/** The driver would make an array of PostgreSQL of a list. */
+function json<Value>(value: Value): RawBuilder<Value> {
+  return sql<Value>`${storableJson(value)}::jsonb`;
+}

@@ -1,0 +1,93 @@
+import type { ChildProcess as NodeChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CLOSE_STEP_MS } from './limits.js';
+import { ProcessGroup } from './process-group.js';
+import { readProcessTable } from './process-table.js';
+import type { Excess, ProcessWatch } from './process-watch.js';
+
+export interface ProcessEnd {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  /** The limit for which it was ended. */
+  readonly excess: Excess | null;
+}
+
+export type SpawnedProcess = NodeChildProcess & { readonly stdin: Writable; readonly stdout: Readable };
+
+/** A running child. Whatever ends it ends its descendants too. */
+export class ChildProcess {
+  readonly pid: number;
+  readonly input: Writable;
+  readonly output: Readable;
+  /** Resolves when the child is gone. Never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  private readonly group: ProcessGroup;
+  private excess: Excess | null = null;
+  private closing: Promise<void> | undefined;
+  private gone = false;
+
+  /** @param child has been spawned, as the leader of its group, with the owner's descriptor open */
+  constructor(child: SpawnedProcess, watch: ProcessWatch) {
+    const { pid = NaN } = child;
+    this.pid = pid;
+    this.input = child.stdin;
+    this.output = child.stdout;
+    // A child that has ended does not read any more; that it has ended is told by `ended`.
+    for (const emitter of [child, ...child.stdio]) emitter?.on('error', () => undefined);
+    this.group = new ProcessGroup(pid);
+    watch.add(this.group, (excess) => {
+      this.excess = excess;
+      this.group.kill();
+    });
+    this.ended = new Promise((resolve) => {
+      // Not `close`, which waits for every descendant that holds a pipe.
+      child.once('exit', (exitCode) => {
+        this.gone = true;
+        watch.remove(this.group);
+        this.group.kill();
+        for (const stream of child.stdio) if (stream !== this.output) stream?.destroy();
+        // What it said last can still be read, but not for ever: somebody who escaped may hold the other end.
+        setTimeout(() => this.output.destroy(), CLOSE_STEP_MS).unref();
+        resolve({ exitCode, excess: this.excess });
+      });
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.gone;
+  }
+
+  /** Ends it: first by ending its input, then by `SIGTERM`, then for good. Takes at most two steps' time. */
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  /** Ends it at once. */
+  async kill(): Promise<void> {
+    // Afterwards the number may be another process's.
+    if (!this.gone) this.group.kill();
+    await this.ended;
+  }
+
+  private async end(): Promise<void> {
+    // As long as they have their parents, descendants are found that have left the session.
+    this.group.update(await readProcessTable());
+    this.input.end();
+    // What it still says is read by nobody, and must not keep it from ending.
+    this.output.resume();
+    if (await this.endsWithin(CLOSE_STEP_MS)) return;
+    this.group.terminate();
+    if (await this.endsWithin(CLOSE_STEP_MS)) return;
+    await this.kill();
+  }
+
+  private async endsWithin(ms: number): Promise<boolean> {
+    const timer = new AbortController();
+    const waited = sleep(ms, false, { signal: timer.signal }).catch(() => false);
+    const ended = await Promise.race([this.ended.then(() => true), waited]);
+    timer.abort();
+    return ended;
+  }
+}

@@ -1,0 +1,3 @@
+export { ChildProcess, type ProcessEnd } from './child-process.js';
+export { ChildProcesses, type ProcessCommand, ProcessNotStarted } from './child-processes.js';
+export { PrivateFolders } from './private-folders.js';

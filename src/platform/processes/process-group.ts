@@ -1,0 +1,58 @@
+import { type ProcessEntry, readProcess, residentBytes } from './process-table.js';
+
+/** A child that leads a session and a group of its own, and what descends from it. */
+export class ProcessGroup {
+  private members: readonly ProcessEntry[] = [];
+
+  constructor(private readonly leader: number) {}
+
+  /** Finds the descendants. One that was found once is remembered, also after it left the session and lost its parent. */
+  update(table: readonly ProcessEntry[]): void {
+    const known = new Set(this.members.map(keyOf));
+    const found = new Map<number, ProcessEntry>();
+    for (const entry of table) if (this.isOwn(entry) || known.has(keyOf(entry))) found.set(entry.pid, entry);
+    for (let before = -1; before < found.size; ) {
+      before = found.size;
+      for (const entry of table) if (found.has(entry.parent)) found.set(entry.pid, entry);
+    }
+    this.members = [...found.values()];
+  }
+
+  get size(): number {
+    return this.members.length;
+  }
+
+  residentBytes(): number {
+    return this.members.reduce((sum, { pid }) => sum + residentBytes(pid), 0);
+  }
+
+  /** Ends the group politely. */
+  terminate(): void {
+    signal(-this.leader, 'SIGTERM');
+  }
+
+  /** Ends the group and every known descendant outside of it, at once. */
+  kill(): void {
+    signal(-this.leader, 'SIGKILL');
+    for (const member of this.members) {
+      const current = readProcess(member.pid);
+      if (current && keyOf(current) === keyOf(member)) signal(member.pid, 'SIGKILL');
+    }
+  }
+
+  private isOwn({ pid, group, session }: ProcessEntry): boolean {
+    return pid === this.leader || group === this.leader || session === this.leader;
+  }
+}
+
+function keyOf({ pid, startTime }: ProcessEntry): string {
+  return `${pid} ${startTime}`;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone already.
+  }
+}

@@ -1,0 +1,47 @@
+import { type Clock, SystemClock } from '../clock/index.js';
+import { MAX_MEMORY_BYTES, MAX_PROCESSES, WATCH_EVERY_MS } from './limits.js';
+import type { ProcessGroup } from './process-group.js';
+import { readProcessTable } from './process-table.js';
+
+export type Excess = 'memory' | 'processes';
+
+/** Measures running children, as long as there are any. Real time, since what is measured is the machine's. */
+export class ProcessWatch {
+  private readonly watched = new Map<ProcessGroup, (excess: Excess) => void>();
+  private stop: (() => void) | undefined;
+  private isMeasuring = false;
+
+  constructor(
+    private readonly clock: Clock = new SystemClock(),
+    private readonly readTable = readProcessTable,
+  ) {}
+
+  add(group: ProcessGroup, onExcess: (excess: Excess) => void): void {
+    this.watched.set(group, onExcess);
+    this.stop ??= this.clock.every(WATCH_EVERY_MS, () => {
+      // On a machine with many processes it takes a while itself, and goes on although all children have left.
+      if (!this.isMeasuring) void this.measure();
+    });
+  }
+
+  remove(group: ProcessGroup): void {
+    this.watched.delete(group);
+    if (this.watched.size > 0) return;
+    this.stop?.();
+    this.stop = undefined;
+  }
+
+  private async measure(): Promise<void> {
+    this.isMeasuring = true;
+    try {
+      const table = await this.readTable();
+      for (const [group, onExcess] of this.watched) {
+        group.update(table);
+        if (group.size > MAX_PROCESSES) onExcess('processes');
+        else if (group.residentBytes() > MAX_MEMORY_BYTES) onExcess('memory');
+      }
+    } finally {
+      this.isMeasuring = false;
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AuthenticateRequest, BootstrapOrganization } from './access/index.js';
+import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
+import { checkCatalogueSetting } from './integrations/index.js';
+import { checkProviderSettings } from './models/index.js';
+import { SystemClock } from './platform/clock/index.js';
+import type { Settings } from './platform/config/index.js';
+import { migrate, openDatabase } from './platform/database/index.js';
+import { EventBus } from './platform/events/index.js';
+import { checkListenAddress, createHttpApp, listenFailure } from './platform/http/index.js';
+import { ShutdownState, shutDown, stopOnSignals } from './platform/lifecycle/index.js';
+import { OperatorServer } from './platform/operator/index.js';
+import { createLogger, NestLogger } from './platform/telemetry/index.js';
+import { RotateSecrets } from './platform/vault/index.js';
+import { welcome } from './welcome.js';
+
+/**
+ * Starts the service in the role that the settings name; resolves once it serves.
+ * @throws StartFailure for what the operator can mend
+ */
+export async function start(settings: Settings): Promise<void> {
+  checkProviderSettings(settings);
+  checkCatalogueSetting(settings);
+  const logger = createLogger(settings);
+  const clock = new SystemClock();
+  if (settings.role !== 'worker') await checkListenAddress(settings);
+  const open = await openDatabase(settings, schemas);
+  const migrated = await migrate(open, () => logger.info({}, 'Waiting for another process that is migrating the database'));
+  if (migrated.length > 0) logger.info({ migrations: migrated }, 'The database was brought up to date');
+  const kernel: Kernel = { settings, open, clock, logger };
+  if (settings.role === 'worker') await startWorker(kernel);
+  else await startHttp(kernel);
+}
+
+async function startWorker(kernel: Kernel): Promise<void> {
+  const { settings, clock, logger } = kernel;
+  const app = await NestFactory.createApplicationContext(AppModule.forRoot(kernel), { logger: new NestLogger(logger) });
+  stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger });
+  logger.info({}, 'The worker is ready');
+}
+
+async function startHttp(kernel: Kernel): Promise<void> {
+  const { settings, open, clock, logger } = kernel;
+  const app = await createHttpApp({
+    rootModule: AppModule.forRoot(kernel),
+    settings,
+    logger,
+    onRequest: (created) => [created.get(AuthenticateRequest).hook],
+  });
+  await app.init();
+  if (settings.embedded) await serveOperator(app, kernel);
+  const server = app.getHttpServer();
+  stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger, server });
+  try {
+    await app.listen(settings.port, settings.host);
+  } catch (error) {
+    await shutDown(app, { shutdownMs: 0, clock, logger });
+    throw listenFailure(error, settings);
+  }
+  // Last, since the key is shown once: a start that fails must not have made it.
+  const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
+  process.stdout.write(welcome(await app.getUrl(), settings, firstKey?.key));
+  logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
+}
+
+/** Operator commands for an embedded service come through it: no other process may use its data folder. */
+async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
+  const commands = operatorCommands({
+    ...{ open, clock, events: app.get(EventBus) },
+    rotateSecrets: () => app.get(RotateSecrets),
+  });
+  const server = new OperatorServer(settings.dataDir, commands);
+  await server.start();
+  // Commands under way need the database, so they end before it closes.
+  app.get(ShutdownState).register({ name: 'operator', idle: () => server.close(), abort: () => Promise.resolve() });
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConnectionPool } from '../../../src/integrations/mcp/connection-pool.js';
+import { IDLE_MS } from '../../../src/integrations/mcp/mcp-limits.js';
+import { until, useService } from '../../support/harness.js';
+import { LoopbackPorts } from '../../support/loopback-ports.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { says } from '../../support/scripted-models.js';
+import { sentToolNames } from '../../support/sent-tools.js';
+import { Talk } from '../../support/talk.js';
+import { connect, customServer } from '../../support/tool-integrations.js';
+import { ToolServer } from '../../support/tool-server.js';
+
+const SAID_WITHIN_MS = 500;
+const ASKED_ONCE_IN_MS = 5_000;
+const LIST_TTL_MS = 300_000;
+
+const clock = new ManualClock();
+const service = useService({ clock, egressAllow: new LoopbackPorts() });
+let server: ToolServer;
+
+beforeEach(async () => {
+  server = await ToolServer.start('modern', { name: 'look' });
+});
+afterEach(() => server.close());
+
+const listed = (times: number): Promise<void> => until(() => server.listings === times, `it is asked ${times} times`);
+
+/** Says that its tools have changed, and lets the service take note. */
+async function announce(): Promise<void> {
+  server.become([{ name: 'look' }], { announced: true });
+  await clock.advance(SAID_WITHIN_MS);
+}
+
+describe('a server', () => {
+  it('that says over and over that its tools have changed is asked at once, and then once in five seconds', async () => {
+    const talk = await Talk.start(service);
+    await connect(service, talk, customServer('app', server));
+    await listed(1);
+    const isHeard = async (): Promise<boolean> => {
+      await announce();
+      return server.listings === 2;
+    };
+    await until(isHeard, 'it is asked at once');
+    for (let times = 0; times < 3; times += 1) await announce();
+    expect(server.listings).toBe(2);
+    await clock.advance(ASKED_ONCE_IN_MS);
+    // What was said may arrive only now; then it is looked at a moment later.
+    const isAskedAgain = async (): Promise<boolean> => {
+      await clock.advance(SAID_WITHIN_MS);
+      return server.listings === 3;
+    };
+    await until(isAskedAgain, 'it is asked again');
+  });
+
+  it('that says it for ever keeps no connection open by that', async () => {
+    const talk = await Talk.start(service);
+    const { id } = await connect(service, talk, customServer('app', server));
+    const isOpen = (): boolean => service.app.get(ConnectionPool, { strict: false }).has(id);
+    expect(isOpen()).toBe(true);
+    for (let passed = 0; isOpen() && passed < 2 * IDLE_MS; passed += ASKED_ONCE_IN_MS) {
+      await announce();
+      await clock.advance(ASKED_ONCE_IN_MS - SAID_WITHIN_MS);
+    }
+    expect([isOpen(), server.listings > 2]).toEqual([false, true]);
+  });
+
+  it('that says nothing is asked after five minutes by the next run, which does not wait for it', async () => {
+    const talk = await Talk.start(service);
+    await connect(service, talk, customServer('app', server));
+    server.become([{ name: 'new' }], { announced: false });
+    const offered = async (): Promise<string[]> => {
+      service.models.next(says('Hi.'));
+      await talk.run('Hi');
+      return sentToolNames(service.models.requests.at(-1)?.body ?? {});
+    };
+    await offered();
+    expect(server.listings).toBe(1);
+    await clock.advance(LIST_TTL_MS + 1);
+    expect(await offered()).toEqual(['mcp__app__look']);
+    await listed(2);
+    await until(async () => (await offered()).join() === 'mcp__app__new', 'the new tool is offered');
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { REFRESH_LEASE_MS } from '../../../src/integrations/oauth/limits.js';
+import { OAuthGrantRepository } from '../../../src/integrations/persistence/oauth-grant.repository.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { LOCAL_APP, useAppCatalogue } from '../../support/app-catalogue.js';
+import { type Answer, type TestService, useService } from '../../support/harness.js';
+import { type Body, customMcp, Integrations, NO_ROWS, workflow } from './support.js';
+
+const service = useService({ environment: useAppCatalogue() });
+let replica: TestService;
+let integrations: Integrations;
+
+beforeAll(async () => {
+  replica = await service.replica();
+});
+afterAll(() => replica.close());
+beforeEach(async () => {
+  integrations = await Integrations.start(service);
+});
+
+function post(at: TestService, agentId: string, body: Body): Promise<Answer> {
+  return at.http('POST', `/v1/agents/${agentId}/tool-integrations`, { key: integrations.organization.key, body });
+}
+
+const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
+
+async function revision(id: string): Promise<number | undefined> {
+  const [row] = await service.database.query<{ revision: number }>('select revision from tool_integrations where id = $1', [id]);
+  return row?.revision;
+}
+
+/** Several of each, on either process. */
+function atOnce<Result>(times: number, work: (at: TestService, index: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: times }, (_none, index) => work(index % 2 === 0 ? service : replica, index)));
+}
+
+describe('integrations that are made at once by two processes', () => {
+  it('are one on one agent', async () => {
+    for (const body of [customMcp(), workflow(), { type: 'managed-mcp', app: LOCAL_APP.slug }]) {
+      const answers = await atOnce(6, (at) => post(at, integrations.agentId, body));
+      expect(statuses(answers)).toEqual([201, 409, 409, 409, 409, 409]);
+    }
+    expect(await integrations.rows()).toMatchObject({ tool_integrations: 3, tool_integration_agents: 3 });
+  });
+
+  it('are one record on two agents when they agree', async () => {
+    const agents = [integrations.agentId, integrations.otherAgentId];
+    const answers = await atOnce(2, (at, index) => post(at, agents[index] ?? '', customMcp()));
+    expect(statuses(answers)).toEqual([201, 201]);
+    expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(1);
+    expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 2, secrets: 1 });
+  });
+
+  it('are one on two agents when they do not agree, and the secret is that of the winner', async () => {
+    const agents = [integrations.agentId, integrations.otherAgentId];
+    const body = (value: string): Body => customMcp({ httpHeaders: { 'X-Key': { type: 'secret', value } } });
+    const answers = await atOnce(2, (at, index) => post(at, agents[index] ?? '', body(`value-${index}`)));
+    expect(statuses(answers)).toEqual([201, 409]);
+    const winner = answers.findIndex(({ status }) => status === 201);
+    expect((await post(service, agents[1 - winner] ?? '', body(`value-${winner}`))).status).toBe(201);
+  });
+
+  it('are at most fifty of one agent', async () => {
+    for (let count = 0; count < 48; count += 1) await integrations.created(workflow({ nameSlug: `w${count}` }));
+    const answers = await atOnce(6, (at, index) => post(at, integrations.agentId, workflow({ nameSlug: `x${index}` })));
+    expect(statuses(answers)).toEqual([201, 201, 422, 422, 422, 422]);
+    expect(await integrations.rows()).toMatchObject({ tool_integrations: 50, tool_integration_agents: 50 });
+  }, 30_000);
+});
+
+describe('writes of one integration at once by two processes', () => {
+  it('come one after the other: each change counts, and settings and secret are of the same request', async () => {
+    const { id } = await integrations.created(customMcp());
+    const body = (index: number): Body =>
+      customMcp({ excludedTools: [`value-${index}`], httpHeaders: { 'X-Key': { type: 'secret', value: `value-${index}` } } });
+    const put = (at: TestService, index: number): Promise<Answer> =>
+      at.http('PUT', `/v1/agents/${integrations.agentId}/tool-integrations/${id}`, { key: integrations.organization.key, body: body(index) });
+    const answers = await atOnce(6, put);
+    expect(statuses(answers)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(await revision(id)).toBe(7);
+    const [last = ''] = (await integrations.read(id)).body.excludedTools;
+    const same = body(Number(last.slice(-1)));
+    expect((await integrations.create(same, { agentId: integrations.otherAgentId })).status).toBe(201);
+  });
+
+  it('end whole when some change it and others remove it: nothing is left of one that is gone', async () => {
+    const { agentId, otherAgentId, organization } = integrations;
+    for (let round = 0; round < 4; round += 1) {
+      const { id } = await integrations.created(customMcp());
+      await integrations.created(customMcp(), { agentId: otherAgentId });
+      const answers = await atOnce(6, (at, index) =>
+        at.http(index < 4 ? 'PUT' : 'DELETE', `/v1/agents/${index % 2 === 0 ? agentId : otherAgentId}/tool-integrations/${id}`, {
+          key: organization.key,
+          ...(index < 4 ? { body: customMcp({ excludedTools: [`${index}`] }) } : {}),
+        }),
+      );
+      for (const { status } of answers) expect([200, 204, 404]).toContain(status);
+      expect(await integrations.rows()).toEqual(NO_ROWS);
+    }
+  });
+
+  it('attach or detach: an agent never has half of one', async () => {
+    const { agentId, otherAgentId, organization } = integrations;
+    for (let round = 0; round < 4; round += 1) {
+      const { id } = await integrations.created(customMcp());
+      const [attached, removed] = await Promise.all([
+        post(replica, otherAgentId, customMcp()),
+        service.http('DELETE', `/v1/agents/${agentId}/tool-integrations/${id}`, { key: organization.key }),
+      ]);
+      expect([attached.status, removed.status]).toEqual([201, 204]);
+      expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 1 });
+      await integrations.remove(String(attached.body['id']), { agentId: otherAgentId });
+      expect(await integrations.rows()).toEqual(NO_ROWS);
+    }
+  });
+});
+
+describe('a refresh of tokens', () => {
+  it('belongs to one process for thirty seconds, also where its clock is ahead or behind', async () => {
+    const { id: integrationId } = await integrations.created(customMcp({ auth: { type: 'oauth' } }));
+    const owner = { organizationId: integrations.organization.id, integrationId };
+    const repository = service.app.get(OAuthGrantRepository, { strict: false });
+    const [start, generation] = [new Date('2026-01-01'), newId()];
+    const grant = { ...owner, serverUrl: 'https://a.test', issuer: 'https://a.test', status: 'authorized' as const, scope: null, neededScope: null };
+    const times = { version: newId(), generation, receivedAt: start, expiresAt: null, refreshAt: start };
+    await service.database.transaction((transaction) => repository.put(transaction, { ...grant, ...times }, start));
+    const claimAt = (seconds: number): Promise<boolean> => {
+      const now = new Date(start.getTime() + seconds * 1_000);
+      const until = new Date(now.getTime() + REFRESH_LEASE_MS);
+      return service.database.transaction((transaction) => repository.claim(transaction, { ...owner, generation, lease: newId() }, now, until));
+    };
+    expect([await claimAt(0), await claimAt(0), await claimAt(-25), await claimAt(29)]).toEqual([true, false, false, false]);
+    expect(await claimAt(31)).toBe(true);
+    // So far ahead that its clock must have been set back since.
+    expect(await claimAt(-3_600)).toBe(true);
+  });
+});

@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentDataHolders } from '../../../src/agents/index.js';
+import { RemoveLeftBehindIntegrations } from '../../../src/integrations/application/remove-left-behind-integrations.js';
+import { LOCAL_APP, useAppCatalogue } from '../../support/app-catalogue.js';
+import { until, useService } from '../../support/harness.js';
+import { customMcp, Integrations, NO_ROWS, SECRET, workflow } from './support.js';
+
+const service = useService({ environment: useAppCatalogue() });
+let integrations: Integrations;
+let otherAgent: { readonly agentId: string };
+
+beforeEach(async () => {
+  integrations = await Integrations.start(service);
+  otherAgent = { agentId: integrations.otherAgentId };
+});
+
+function deleteAgent(agentId: string) {
+  return service.http('DELETE', `/v1/agents/${agentId}`, { key: integrations.organization.key });
+}
+
+describe('an integration that is removed', () => {
+  it('goes from the agent, and with the last one altogether, its secrets and state too', async () => {
+    const first = await integrations.created(customMcp());
+    await integrations.created(customMcp(), otherAgent);
+    const removed = await integrations.remove(first.id);
+    expect([removed.status, removed.text]).toEqual([204, '']);
+    expect((await integrations.read(first.id)).status).toBe(404);
+    expect((await integrations.read(first.id, otherAgent)).body).toEqual(first);
+    expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 1 });
+    expect((await integrations.remove(first.id)).status).toBe(404);
+    expect((await integrations.remove(first.id, otherAgent)).status).toBe(204);
+    expect(await integrations.rows()).toEqual(NO_ROWS);
+  });
+
+  it('makes room for another one of its name', async () => {
+    const { id } = await integrations.created(customMcp());
+    await integrations.remove(id);
+    const next = await integrations.created(customMcp({ httpHeaders: { 'X-Key': { type: 'secret', value: 'new' } } }));
+    expect(next.id).not.toBe(id);
+  });
+
+  it('leaves the other integrations alone, those of other organizations too', async () => {
+    const { id } = await integrations.created(customMcp());
+    const stranger = await Integrations.start(service);
+    await integrations.created(customMcp({ app: 'Other' }));
+    await stranger.created(customMcp());
+    await integrations.remove(id);
+    expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, secrets: 1 });
+    expect(await stranger.rows()).toMatchObject({ tool_integrations: 1, secrets: 1 });
+  });
+});
+
+describe('a deleted agent', () => {
+  it('takes along what it alone used, secrets included, and nothing that others use', async () => {
+    const { slug, envName } = LOCAL_APP;
+    await integrations.created({ type: 'managed-mcp', app: slug, secrets: { envMap: { [envName]: SECRET } } });
+    await integrations.created(customMcp());
+    const shared = await integrations.created(workflow());
+    await integrations.created(workflow(), otherAgent);
+    await deleteAgent(integrations.agentId);
+    await until(async () => (await integrations.rows())['tool_integration_agents'] === 1, 'its integrations are removed');
+    expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, secrets: 0 });
+    expect((await integrations.list(otherAgent)).body.integrations.map(({ id }) => id)).toEqual([shared.id]);
+  });
+
+  describe('whose integrations are still there', () => {
+    /** As it is between the deletion and its job, or where that has died. */
+    async function deletedWithoutJob(agentId: string): Promise<void> {
+      await service.database.query('delete from agents where id = $1', [agentId]);
+    }
+
+    it('does not count: the organization’s is replaced by the next one of its name, and its secrets are gone', async () => {
+      const old = await integrations.created(customMcp());
+      await deletedWithoutJob(integrations.agentId);
+      const next = await integrations.created(customMcp({ httpHeaders: { 'X-Key': { type: 'plain_text', value: 'shown' } } }), otherAgent);
+      expect(next.id).not.toBe(old.id);
+      expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 0 });
+    });
+
+    it('does not count: who is left can change and remove it', async () => {
+      const { id } = await integrations.created(customMcp());
+      await integrations.created(customMcp(), otherAgent);
+      const { key } = await integrations.organization.keyWith(['manageAgents'], [integrations.otherAgentId]);
+      expect((await integrations.put(id, customMcp({ excludedTools: [] }), { ...otherAgent, key })).status).toBe(403);
+      await deletedWithoutJob(integrations.agentId);
+      expect((await integrations.put(id, customMcp({ excludedTools: [] }), { ...otherAgent, key })).status).toBe(200);
+      expect((await integrations.remove(id, otherAgent)).status).toBe(204);
+      expect(await integrations.rows()).toEqual(NO_ROWS);
+    });
+
+    it('is found by the next look for what deleted agents have left, and nothing of an agent that is there', async () => {
+      await integrations.created(customMcp());
+      await integrations.created(workflow(), otherAgent);
+      await deletedWithoutJob(integrations.agentId);
+      const holder = service.app.get(AgentDataHolders, { strict: false }).all.find((one) => one instanceof RemoveLeftBehindIntegrations);
+      if (!holder) throw new Error('Nobody looks for integrations');
+      const { id: organizationId } = integrations.organization;
+      const left = (await holder.leftBehind()).filter((agent) => agent.organizationId === organizationId);
+      expect(left).toEqual([{ organizationId, agentId: integrations.agentId }]);
+      const { signal } = new AbortController();
+      for (const agentId of [integrations.agentId, integrations.agentId, integrations.otherAgentId]) {
+        await holder.remove({ organizationId, agentId }, signal);
+      }
+      expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 0 });
+      expect(await holder.leftBehind()).not.toContainEqual(left[0]);
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
+import { LoopbackPorts } from '../../support/loopback-ports.js';
+import { answerText, type LyingCall, LyingToolServer } from '../../support/lying-tool-server.js';
+import { says } from '../../support/scripted-models.js';
+import { Talk } from '../../support/talk.js';
+import { attach, customServer, echoOf, integrationsPath, modelRead, usesTools } from '../../support/tool-runs.js';
+import { until } from '../../support/until.js';
+import type { IntegrationView } from './support.js';
+
+const service = useService({ egressAllow: new LoopbackPorts() });
+const ECHO = echoOf('tickets');
+
+let server: LyingToolServer;
+let other: LyingToolServer;
+let talk: Talk;
+let integration: IntegrationView;
+let held: LyingCall[];
+
+beforeEach(async () => {
+  [server, other] = [await LyingToolServer.start(), await LyingToolServer.start()];
+  talk = await Talk.start(service);
+  integration = await attach(service, talk, { url: server.url });
+  held = [];
+});
+afterEach(async () => {
+  await server.close();
+  await other.close();
+});
+
+/** From now on the server keeps its callers waiting. */
+function hold(): void {
+  server.answer('tools/call', (call) => held.push(call));
+}
+
+function release(): void {
+  server.answer('tools/call', (call) => answerText(call, 'done'));
+  for (const call of held.splice(0)) answerText(call, 'done');
+}
+
+async function underWay(count = 1): Promise<void> {
+  await until(() => held.length === count, `${count} calls are under way`);
+}
+
+async function startCalls(...on: readonly Talk[]): Promise<ReturnType<Talk['run']>[]> {
+  hold();
+  const runs: ReturnType<Talk['run']>[] = [];
+  for (const each of on) {
+    service.models.next(...usesTools(ECHO).slice(0, 1));
+    runs.push(each.run('Go'));
+    await underWay(runs.length);
+  }
+  return runs;
+}
+
+async function nextRun(on = talk): Promise<void> {
+  service.models.next(...usesTools(ECHO));
+  expect(await on.run('Again')).toMatchObject({ body: { run: { status: 'completed' } } });
+}
+
+const path = (): string => `${integrationsPath(talk)}/${integration.id}`;
+const put = (body: object) => service.http('PUT', path(), { key: talk.key, body });
+const newest = () => modelRead(service.models).at(-1);
+
+describe('a server that dies in the middle of a call and comes back', () => {
+  it('ends the call as an error, which is not repeated, and is called again over a new connection', async () => {
+    const { port } = server;
+    const [run] = await startCalls(talk);
+    service.models.next(says('It is away.'));
+    const before = server.count('tools/call');
+    await server.close();
+    expect(await run).toMatchObject({ body: { run: { status: 'completed' }, message: { content: 'It is away.' } } });
+    expect(before).toBe(1);
+    expect(newest()).toMatchObject({ isError: true, output: expect.stringMatching(/broke off|cannot be reached|was lost/) });
+    expect((await talk.messages())[1]).toMatchObject({ toolCalls: [{ status: 'failed' }] });
+
+    server = await LyingToolServer.start('none', undefined, port);
+    await nextRun();
+    expect(newest()).toMatchObject({ output: 'done', isError: false });
+    expect([server.count('initialize'), server.count('tools/call')]).toEqual([1, 2]);
+  });
+});
+
+describe('a session that the server knows no more', () => {
+  it.each([
+    ['after a restart', () => server.forgetSessions()],
+    ['at the next call', () => (server.lie = 'unknown_session')],
+  ])('%s is begun anew, and the tool runs once', async (_when, lose) => {
+    await nextRun();
+    lose();
+    const initialized = server.count('initialize');
+    await nextRun();
+    expect(newest()).toMatchObject({ output: 'done', isError: false });
+    expect(server.count('initialize')).toBe(initialized + 1);
+    // The first one, the refused one, and the one that ran.
+    expect(server.count('tools/call')).toBe(3);
+  });
+
+  it('again and again is the error of the call', async () => {
+    await nextRun();
+    server.answer('tools/call', ({ response }) => response.writeHead(404).end());
+    const before = server.count('tools/call');
+    await nextRun();
+    expect(newest()).toMatchObject({ output: 'The server ended the connection.', isError: true });
+    expect(server.count('tools/call')).toBe(before + 2);
+  });
+});
+
+describe('a call whose run is ended', () => {
+  const cancel = async (): Promise<void> => {
+    const { id = '' } = (await talk.storedRun()) ?? {};
+    await service.http('POST', `${talk.path}/runs/${id}/cancel`, { key: talk.key });
+  };
+
+  it('by cancelling is broken off, the server is told, and the connection serves the calls of others', async () => {
+    const others = await talk.another();
+    const [run, theirs] = await startCalls(talk, others);
+    await cancel();
+    await run;
+    await until(() => server.abandoned === 1 && server.count('notifications/cancelled') === 1, 'the server was told');
+    service.models.next(says('Mine is there.'));
+    release();
+    expect(await theirs).toMatchObject({ body: { message: { content: 'Mine is there.' } } });
+    expect(newest()).toMatchObject({ output: 'done', isError: false });
+    expect((await talk.messages())[1]).toMatchObject({ toolCalls: [{ status: 'unknown' }] });
+    expect(await talk.storedRun()).toMatchObject({ status: 'cancelled' });
+    await nextRun();
+    // Asked for its tools once, and called over that one connection ever since.
+    expect(server.count('initialize')).toBe(1);
+  });
+
+  it('by its caller, who left with onDisconnect cancel, is broken off, and the server is told', async () => {
+    hold();
+    service.models.next(...usesTools(ECHO).slice(0, 1));
+    for await (const { event } of talk.stream('Go', { onDisconnect: 'cancel' })) {
+      if (event.type !== 'TOOL_CALL_END') continue;
+      await until(() => server.count('tools/call') === 1, 'the call is under way');
+      break;
+    }
+    await until(() => server.abandoned === 1 && server.count('notifications/cancelled') === 1, 'the server was told');
+    await until(async () => (await talk.storedRun())?.status === 'cancelled', 'the run is cancelled');
+    release();
+    await nextRun();
+    expect(newest()).toMatchObject({ output: 'done' });
+    expect(server.count('initialize')).toBe(1);
+  });
+});
+
+describe('while a call is under way', () => {
+  it('the integration is given another address: this call ends where it is, its run makes none to the new one, and later runs do', async () => {
+    const [run] = await startCalls(talk);
+    const putting = put(customServer({ url: other.url, secretHeaders: { 'X-Key': 'canary-of-the-new-server' } }));
+    await until(() => other.count('tools/list') === 1, 'the new server was asked for its tools');
+    expect(await putting).toMatchObject({ status: 200, body: { status: 'connected', url: other.url } });
+    // The same run calls once more.
+    service.models.next(...usesTools(ECHO));
+    release();
+    expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
+    const refused = { output: expect.stringContaining('not available any more'), isError: true };
+    expect(modelRead(service.models)).toMatchObject([{ output: 'done', isError: false }, refused]);
+    expect([server.count('tools/call'), other.count('tools/call')]).toEqual([1, 0]);
+    await nextRun();
+    expect([server.count('tools/call'), other.count('tools/call')]).toEqual([1, 1]);
+    expect(JSON.stringify(server.requests)).not.toContain('canary-of-the-new-server');
+    await until(() => server.requests.some(({ httpMethod }) => httpMethod === 'DELETE'), 'the old session was ended');
+  });
+
+  it('a secret is rotated: the later calls of the same run have the new value alone', async () => {
+    await put(customServer({ url: server.url, secretHeaders: { 'X-Key': 'old' } }));
+    const [run] = await startCalls(talk);
+    await put(customServer({ url: server.url, secretHeaders: { 'X-Key': 'new' } }));
+    service.models.next(...usesTools(ECHO));
+    release();
+    await run;
+    const sent = server.requests.filter(({ method }) => method === 'tools/call').map(({ headers }) => headers['x-key']);
+    expect(sent).toEqual(['old', 'new']);
+  });
+
+  it('a tool is excluded: the same run cannot call it again', async () => {
+    const [run] = await startCalls(talk);
+    await put({ ...customServer({ url: server.url }), excludedTools: ['echo'] });
+    service.models.next(...usesTools(ECHO));
+    release();
+    expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
+    expect(modelRead(service.models).at(-1)).toMatchObject({ isError: true, output: expect.stringContaining('not available any more') });
+    expect(server.count('tools/call')).toBe(1);
+  });
+
+  it('the integration is deleted: the call ends as an error, and the same run cannot call it again', async () => {
+    const [run] = await startCalls(talk);
+    service.models.next(...usesTools(ECHO));
+    expect(await service.http('DELETE', path(), { key: talk.key })).toMatchObject({ status: 204 });
+    expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
+    expect(modelRead(service.models)).toMatchObject([
+      { isError: true, output: 'The connection to the server was lost.' },
+      { isError: true, output: expect.stringContaining('not available any more') },
+    ]);
+    expect([server.count('tools/call'), server.count('initialize')]).toEqual([1, 1]);
+  });
+
+  it('it is detached from this agent alone: the other one’s calls go on', async () => {
+    const agentId = await service.agent(talk.key);
+    await attach(service, { key: talk.key, agentId }, { url: server.url });
+    const threadId = await service.thread(talk.key, agentId);
+    const [run] = await startCalls(talk);
+    await service.http('DELETE', path(), { key: talk.key });
+    service.models.next(...usesTools(ECHO));
+    release();
+    await run;
+    expect(modelRead(service.models).at(-1)).toMatchObject({ isError: true, output: expect.stringContaining('not available any more') });
+    service.models.next(...usesTools(ECHO));
+    await service.http('POST', `/v1/threads/${threadId}/runs`, { key: talk.key, body: { message: { role: 'user', content: 'Go' } } });
+    expect(newest()).toMatchObject({ output: 'done', isError: false });
+  });
+
+  it('the agent is deleted: the call is broken off with its run', async () => {
+    const [run] = await startCalls(talk);
+    expect((await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key })).status).toBe(200);
+    await run;
+    await until(() => server.abandoned === 1, 'the call was broken off');
+    expect(server.count('tools/call')).toBe(1);
+  });
+});

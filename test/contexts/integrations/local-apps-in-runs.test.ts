@@ -1,0 +1,141 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/platform/ids/index.js';
+import { startService, type TestService, until } from '../../support/harness.js';
+import { anthropicWire } from '../../support/provider-wire.js';
+import { calls, says } from '../../support/scripted-models.js';
+import { Talk } from '../../support/talk.js';
+import { addIntegration, connect, removeIntegration } from '../../support/tool-integrations.js';
+
+const TOLD = {
+  slug: 'told',
+  name: 'What it is told',
+  transport: 'local',
+  command: process.execPath,
+  args: [resolve('test/support/stdio-server.mjs')],
+  env: { FOR_ALL: 'the same' },
+  envNames: ['API_KEY', 'API_REGION'],
+};
+
+let folder: string;
+let dataDir: string;
+let service: TestService;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'local-apps-'));
+  dataDir = join(folder, 'data');
+  const catalogue = join(folder, 'apps.json');
+  writeFileSync(catalogue, JSON.stringify({ apps: [TOLD] }));
+  // One process: apps that keep something are for no other service.
+  service = await startService({ environment: { DATA_DIR: dataDir, MCP_CATALOGUE: catalogue, REDIS_URL: '' } });
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(() => service.models.reset());
+
+const managed = (app: string, envMap?: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> => ({
+  type: 'managed-mcp',
+  app,
+  ...(envMap && { secrets: { envMap } }),
+});
+
+/** What the tool answers when the model calls it. */
+async function answerOf(talk: Talk, tool: string, input: object = {}): Promise<string> {
+  service.models.next(calls(tool, input), says('Done.'));
+  const { body } = await talk.run('Go');
+  expect(body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Done.', toolCalls: [{ name: tool, status: 'completed' }] } });
+  return anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {}).at(-1)?.output ?? '';
+}
+
+const folderOf = (id: string): string => join(dataDir, 'integrations', id);
+const ada = { entities: [{ name: 'Ada', entityType: 'person', observations: ['likes tea'] }] };
+
+describe('a local app of the catalogue', () => {
+  it('is connected when it is created, and runs call its tools', async () => {
+    const talk = await Talk.start(service);
+    const { tools } = await connect(service, talk, managed('everything'));
+    expect(tools.map(({ name }) => name)).toContain('get-sum');
+    expect(await answerOf(talk, 'mcp__everything__get-sum', { a: 19, b: 23 })).toContain('42');
+  });
+
+  it('keeps what it is told for later runs and over a restart; no other organization’s has it, and with the integration it is gone', async () => {
+    const [one, two] = [await Talk.start(service), await Talk.start(service)];
+    const { id } = await connect(service, one, managed('memory'));
+    await connect(service, two, managed('memory'));
+    await answerOf(one, 'mcp__memory__create_entities', ada);
+    expect(await answerOf(await one.another(), 'mcp__memory__read_graph')).toContain('likes tea');
+    expect(await answerOf(two, 'mcp__memory__read_graph')).not.toContain('Ada');
+
+    // Another process with the same folder; the server is started anew there.
+    const restarted = await service.replica();
+    expect(await answerOf(one.on(restarted), 'mcp__memory__read_graph')).toContain('likes tea');
+    await restarted.close();
+
+    expect(existsSync(folderOf(id))).toBe(true);
+    await removeIntegration(service, one, id);
+    await until(() => !existsSync(folderOf(id)), 'the folder is removed');
+    await connect(service, one, managed('memory'));
+    expect(await answerOf(one, 'mcp__memory__read_graph')).not.toContain('Ada');
+  });
+
+  it('leaves no folder for long where nobody here was told that its integration is gone, and nothing else is touched', async () => {
+    const talk = await Talk.start(service);
+    const { id } = await connect(service, talk, managed('memory'));
+    await answerOf(talk, 'mcp__memory__create_entities', ada);
+    const [gone, justMade] = [newId(), newId()];
+    for (const name of [gone, justMade, 'notes']) mkdirSync(folderOf(name));
+    writeFileSync(join(folderOf(gone), 'state'), 'kept');
+    for (const name of [id, gone, 'notes']) utimesSync(folderOf(name), new Date(0), new Date(0));
+
+    const restarted = await service.replica();
+    await until(() => !existsSync(folderOf(gone)), 'the folder is removed');
+    // Stopping waits until all folders were looked at.
+    await restarted.close();
+    expect([id, justMade, 'notes'].map((name) => existsSync(folderOf(name)))).toEqual([true, true, true]);
+    expect(await answerOf(talk, 'mcp__memory__read_graph')).toContain('likes tea');
+  });
+
+  it('of two agents of one organization has two memories', async () => {
+    const one = await Talk.start(service);
+    const two = await one.withAnotherAgent();
+    await connect(service, one, managed('memory'));
+    await connect(service, two, managed('memory'));
+    await answerOf(one, 'mcp__memory__create_entities', ada);
+    expect(await answerOf(two, 'mcp__memory__read_graph')).not.toContain('Ada');
+  });
+});
+
+describe('the environment of a local app', () => {
+  const before = process.env['SERVICE_CANARY'];
+
+  beforeEach(() => {
+    process.env['SERVICE_CANARY'] = 'service-canary';
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env['SERVICE_CANARY'];
+    else process.env['SERVICE_CANARY'] = before;
+  });
+
+  it('is what the catalogue and the integration’s secrets say, and nothing of the service’s own', async () => {
+    const talk = await Talk.start(service);
+    const envMap = { API_KEY: 'key-canary-1', API_REGION: 'north' };
+    const made = await connect(service, talk, managed('told', envMap));
+    expect(JSON.stringify(made)).not.toContain('canary');
+    const told = JSON.parse(await answerOf(talk, 'mcp__told__environment')) as Record<string, string>;
+    // Had it been given another value, that one would stand there.
+    expect(told).toMatchObject({ API_KEY: '[redacted]', API_REGION: 'north', FOR_ALL: 'the same' });
+    const known = ['API_KEY', 'API_REGION', 'FOR_ALL', 'PATH', 'HOME', 'TMPDIR', 'LANG', 'PWD', 'cwd'];
+    expect(Object.keys(told).filter((name) => !known.includes(name) && !name.startsWith('__'))).toEqual([]);
+    expect(JSON.stringify(told)).not.toMatch(/service-canary|managed-anthropic-key|postgres:/);
+  });
+
+  it('must be whole: without a value that it needs nothing is started, and the integration says which', async () => {
+    const talk = await Talk.start(service);
+    const added = await addIntegration(service, talk, managed('told', { API_REGION: 'north' }));
+    expect(added).toMatchObject({ status: 'error', error: expect.stringContaining('API_KEY'), tools: [] });
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
+import { catalogueOf, isRunning, localApp } from '../../support/local-app.js';
+import { LoopbackPorts } from '../../support/loopback-ports.js';
+import { LyingToolServer } from '../../support/lying-tool-server.js';
+import { Talk } from '../../support/talk.js';
+import { attach, echoOf, integrationsPath, modelRead, usesTools } from '../../support/tool-runs.js';
+import { until } from '../../support/until.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'local-faults-'));
+const service = useService({
+  environment: { ...catalogueOf(folder, 'one', 'two'), MCP_LOCAL_SERVERS: '1' },
+  egressAllow: new LoopbackPorts(),
+});
+const SECRET = 'canary-local-secret';
+
+let steady: LyingToolServer;
+let talk: Talk;
+
+beforeEach(async () => {
+  steady = await LyingToolServer.start();
+  talk = await Talk.start(service);
+  await add('one');
+  await attach(service, talk, { url: steady.url, app: 'steady' });
+});
+afterEach(() => steady.close());
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function add(app: string): Promise<void> {
+  const answer = await service.http('POST', integrationsPath(talk), { key: talk.key, body: localApp(app, SECRET) });
+  expect(answer).toMatchObject({ status: 201, body: { status: 'connected' } });
+}
+
+async function run(...tools: readonly string[]): Promise<void> {
+  service.models.next(...usesTools(...tools));
+  expect(await talk.run('Go')).toMatchObject({ body: { run: { status: 'completed', error: null } } });
+}
+
+async function idOf(app: string): Promise<string> {
+  const { body } = await service.http<{ integrations: { id: string; app: string }[] }>('GET', integrationsPath(talk), { key: talk.key });
+  return body.integrations.find((integration) => integration.app === app)?.id ?? '';
+}
+
+/** The process of the agent's first server. */
+async function pidOf(app: string): Promise<number> {
+  await run(`mcp__${app}__pid`);
+  return Number(modelRead(service.models).at(-1)?.output);
+}
+
+describe('a local server', () => {
+  it.each([
+    ['crash', 'The local server ended unexpectedly (exit code 3).'],
+    ['endless', 'The local server wrote a message larger than 1 MB and was ended.'],
+  ])('that does wrong in a call (%s) costs the run this one call, and is started again', async (tool, words) => {
+    const pid = await pidOf('one');
+    await run(`mcp__one__${tool}`, echoOf('steady'));
+    expect(modelRead(service.models).slice(-2)).toMatchObject([{ output: words, isError: true }, { output: 'done', isError: false }]);
+    expect((await talk.trace()).steps.find(({ name }) => name === `mcp__one__${tool}`)).toMatchObject({ error: words });
+    await until(() => !isRunning(pid), 'its process is gone');
+    const works = async (): Promise<boolean> => {
+      await run('mcp__one__pid');
+      return modelRead(service.models).at(-1)?.isError === false;
+    };
+    await until(works, 'it was started again');
+    expect(Number(modelRead(service.models).at(-1)?.output)).not.toBe(pid);
+  });
+
+  it('that has just failed is connected to anew by a test, as soon as it may be', async () => {
+    await run('mcp__one__crash');
+    const tested = await service.http('POST', `${integrationsPath(talk)}/${await idOf('one')}/test`, { key: talk.key });
+    expect(tested).toMatchObject({ status: 200, body: { ok: true, error: null } });
+  });
+
+  it('for which there is no place is an error that the model reads, until there is one', async () => {
+    await add('two');
+    const silent = await talk.another();
+    const pid = await pidOf('one');
+    service.models.next(...usesTools('mcp__one__silent').slice(0, 1));
+    const waiting = silent.run('Wait');
+    await until(async () => (await silent.storedRun())?.status === 'running' && service.models.requests.length > 0, 'its run is under way');
+    await until(async () => (await silent.messages()).some(({ toolCalls = [] }) => toolCalls.length > 0), 'its call is under way');
+    await run('mcp__two__pid', echoOf('steady'));
+    expect(modelRead(service.models).slice(-2)).toMatchObject([{ output: 'Too many local servers are in use. Try again later.', isError: true }, { output: 'done' }]);
+
+    await service.http('POST', `${silent.path}/runs/${(await silent.storedRun())?.id ?? ''}/cancel`, { key: talk.key });
+    await waiting;
+    expect(isRunning(pid)).toBe(true);
+    const works = async (): Promise<boolean> => {
+      await run('mcp__two__pid');
+      return modelRead(service.models).at(-1)?.isError === false;
+    };
+    await until(works, 'the idle one has made room');
+    await until(() => !isRunning(pid), 'the first one was ended');
+  });
+
+  it('cannot publish its values in what it answers', async () => {
+    await run('mcp__one__environment');
+    expect(modelRead(service.models)).toMatchObject([{ output: expect.stringContaining('"KEY":"[redacted]"'), isError: false }]);
+  });
+
+  it('ends with its integration, also in the middle of a call', async () => {
+    const pid = await pidOf('one');
+    service.models.next(...usesTools('mcp__one__silent', echoOf('steady')));
+    const running = talk.run('Go');
+    await until(() => steady.count('tools/call') === 1, 'the calls are under way');
+    const id = await idOf('one');
+    expect((await service.http('DELETE', `${integrationsPath(talk)}/${id}`, { key: talk.key })).status).toBe(204);
+    expect(await running).toMatchObject({ body: { run: { status: 'completed' } } });
+    expect(modelRead(service.models).slice(-2)).toMatchObject([{ isError: true }, { output: 'done' }]);
+    await until(() => !isRunning(pid), 'its process is gone');
+  });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { approve, ASKS_ALWAYS } from '../../support/approvals.js';
+import { useService } from '../../support/harness.js';
+import { LoopbackPorts } from '../../support/loopback-ports.js';
+import { answers, calls, says } from '../../support/scripted-models.js';
+import { Talk } from '../../support/talk.js';
+import { connect, customServer } from '../../support/tool-integrations.js';
+import { TOOL_SERVER_KINDS, ToolServer } from '../../support/tool-server.js';
+
+const USER = { userId: 'u-canary-17', plan: 'gold-canary', seats: 4, trial: false };
+const service = useService({ egressAllow: new LoopbackPorts() });
+const LOOK = 'mcp__crm__look';
+
+describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s', (kind) => {
+  let server: ToolServer;
+  let talk: Talk;
+
+  beforeAll(async () => {
+    server = await ToolServer.start(kind, { name: 'look' });
+  });
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    server.reset();
+    talk = await Talk.start(service);
+    await connect(service, talk, customServer('crm', server));
+  });
+
+  /** Of every call so far. */
+  const received = (): unknown[] => server.calls.map(({ meta }) => meta['userContext']);
+
+  it('goes along with every call, and is in nothing that a model reads', async () => {
+    const twice = [{ id: 'a', name: LOOK }, { id: 'b', name: LOOK, input: { at: 1 } }];
+    service.models.next(answers({ calls: twice }), calls(LOOK, { at: 2 }), says('Done.'));
+    const { body } = await talk.run('Look', { config: { userContext: USER } });
+    expect(body.run.status).toBe('completed');
+    expect(received()).toEqual([USER, USER, USER]);
+    expect(service.models.requests).toHaveLength(3);
+    expect(JSON.stringify(service.models.requests)).not.toMatch(/canary|userContext/);
+    const list = server.requests.map(({ headers, url }) => JSON.stringify([headers, url])).join('\n');
+    expect(list).not.toMatch(/canary/);
+  });
+
+  it('is that of the run alone: without one none is sent, also over a connection that has carried one', async () => {
+    service.models.next(calls(LOOK), says('Done.'), calls(LOOK), says('Done.'));
+    await talk.run('Look', { config: { userContext: USER } });
+    await talk.run('Again');
+    expect(received()).toEqual([USER, undefined]);
+    expect(server.calls.map(({ meta }) => 'userContext' in meta)).toEqual([true, false]);
+  });
+
+  it('goes along on chat completions and AG-UI too', async () => {
+    service.models.next(calls(LOOK), says('Done.'), calls(LOOK), says('Done.'));
+    const messages = [{ role: 'user', content: 'Look' }];
+    const completion = { assistant_id: talk.agentId, messages, config: { userContext: USER } };
+    expect((await service.http('POST', '/v1/chat/completions', { key: talk.key, body: completion })).status).toBe(200);
+    const input = {
+      ...{ threadId: talk.threadId, runId: 'r1', state: {}, tools: [], context: [] },
+      ...{ messages: [{ id: 'm1', role: 'user', content: 'Look' }], forwardedProps: { userContext: { userId: 'other' } } },
+    };
+    for await (const _event of service.stream(`/v1/agents/${talk.agentId}/ag-ui`, { key: talk.key, body: input })) continue;
+    expect(received()).toEqual([USER, { userId: 'other' }]);
+    expect(JSON.stringify(service.models.requests)).not.toMatch(/canary/);
+  });
+
+  it('is that of the run in which a call is made, when another run has asked for its approval', async () => {
+    const asking = await Talk.start(service, ASKS_ALWAYS);
+    await connect(service, asking, customServer('crm', server));
+    service.models.next(calls(LOOK), says('Done.'));
+    const { body } = await asking.run('Look', { config: { userContext: USER } });
+    await asking.post({ resume: body.interrupts.map(approve), config: { userContext: { userId: 'approver' } } });
+    expect(received()).toEqual([{ userId: 'approver' }]);
+  });
+});

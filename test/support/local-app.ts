@@ -1,0 +1,24 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** Writes a catalogue whose apps of these slugs are `stdio-server.mjs`. @returns the setting that names it */
+export function catalogueOf(folder: string, ...slugs: readonly string[]): { readonly MCP_CATALOGUE: string } {
+  const args = ['--max-old-space-size=2048', resolve('test/support/stdio-server.mjs'), 'good'];
+  const apps = slugs.map((slug) => ({ slug, name: slug, transport: 'local', command: process.execPath, args, envNames: ['KEY'] }));
+  const file = join(folder, 'catalogue.json');
+  writeFileSync(file, JSON.stringify({ apps }));
+  return { MCP_CATALOGUE: file };
+}
+
+export function localApp(slug: string, key = 'value-of-key'): object {
+  return { type: 'managed-mcp', app: slug, secrets: { envMap: { KEY: key } } };
+}
+
+/** Not as a zombie either: whoever adopts orphans may be slow to take note of their end. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
