@@ -26,8 +26,7 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.runs.startHeartbeat(this.owner.id);
-    this.contact.heard(this.time(), null);
+    this.contact.heard(this.time(), await this.runs.startHeartbeat(this.owner.id));
     this.stop = this.clock.every(HEARTBEAT_MS, () => {
       this.beat().catch((error: unknown) => {
         this.logger.warn({ err: error }, 'The heartbeat did not reach the database');
@@ -53,6 +52,11 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     return this.beating;
   }
 
+  /** Names this process's contact with the database, for whoever judges by it; null where there is none. */
+  get contactId(): string | null {
+    return this.contact.id;
+  }
+
   /** Whether this process has been in contact with the database for so long without a break. */
   inContactFor(seconds: number): boolean {
     return this.contact.lasted(this.time(), seconds);
@@ -61,8 +65,8 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   private async speak(): Promise<void> {
     const running = this.supervisor.runs;
     const unsettled = [...this.owner.unsettled];
-    const { silentSeconds, runs } = await this.tell([...running.map(({ runId }) => runId), ...unsettled]);
-    this.contact.heard(this.time(), silentSeconds);
+    const { contact, runs } = await this.tell([...running.map(({ runId }) => runId), ...unsettled]);
+    this.contact.heard(this.time(), contact);
     for (const run of running) {
       const state = runs.get(run.runId);
       // Runs go with their thread, and threads with their agent: somebody deleted one of them in another process.

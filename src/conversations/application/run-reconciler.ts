@@ -9,7 +9,7 @@ import type { Run } from '../domain/run.js';
 import { runError } from '../engine/agui-events.js';
 import { RUN_OBSERVERS } from '../engine/run-extensions.js';
 import { RunOwner } from '../engine/run-owner.js';
-import { CONTACT_GAP_SECONDS, OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
+import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
 import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
 import { recordsOf } from '../engine/persist-run.js';
 import type { FinishedRun, RunObserver } from '../ports/index.js';
@@ -69,9 +69,11 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.sweeping) return 0;
     this.sweeping = true;
     const sealing: Promise<void>[] = [];
+    // Of before the first look: whatever broke it since makes the silence of others say nothing.
+    const contact = this.heartbeat.contactId;
     try {
       for (;;) {
-        const ended = await this.endOne(silentSeconds);
+        const ended = await this.endOne(silentSeconds, contact);
         if (!ended) break;
         // Its end is stored by now, as for every terminal event. The next run does not wait for the log.
         sealing.push(this.log.seal(ended.id, PLAIN, JSON.stringify(runError(STOPPED))));
@@ -85,9 +87,9 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  private endOne(silentSeconds: number): Promise<Run | null> {
+  private endOne(silentSeconds: number, contact: string | null): Promise<Run | null> {
     return this.database.transaction(async (transaction) => {
-      const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own());
+      const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own(contact));
       if (!orphan) return null;
       const finished = this.finishedRun(orphan);
       await this.runs.finishOrphan(transaction, finished.run, finished.message, recordsOf(this.observers, finished));
@@ -95,11 +97,11 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  private own(): OwnRuns {
+  private own(contact: string | null): OwnRuns {
     const { id: ownerId, unsettled } = this.owner;
     const known = [...this.supervisor.runs.map(({ runId }) => runId), ...unsettled];
     const before = new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS);
-    return { ownerId, known, before, heardWithinSeconds: CONTACT_GAP_SECONDS };
+    return { ownerId, known, before, contact };
   }
 
   private finishedRun({ run, channel, userContext, userMessage, decisions, message, agent }: OrphanedRun): FinishedRun {

@@ -142,7 +142,12 @@ const keptResultsByAge = migration('2026112219_conversations_kept_results_by_age
   'create index runs_with_kept_results on runs (completed_at) where kept_results is not null',
 ]);
 
+/** Changes with each break in the heartbeats of a process: see `BEAT`. */
+const ownerContact = migration('2026112220_conversations_owner_contact', [
+  'alter table run_owners add column contact uuid not null default gen_random_uuid()',
+]);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact],
 };

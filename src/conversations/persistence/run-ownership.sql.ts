@@ -5,19 +5,29 @@
 import { statement } from '../../platform/database/index.js';
 import { IS_THERE } from './thread.sql.js';
 
-export const START_HEARTBEAT = statement({ ownerId: 'uuid' }, (p) => `insert into run_owners (id) values (${p.ownerId})`);
+export const START_HEARTBEAT = statement(
+  { ownerId: 'uuid' },
+  (p) => `insert into run_owners (id) values (${p.ownerId}) returning contact`,
+);
 
+/** Either way: a heartbeat from the future is one from before the database's clock was set back. */
+const heardWithin = (seconds: string): string => `abs(extract(epoch from now() - run_owners.heartbeat_at)) < ${seconds}`;
+
+/**
+ * The contact is another one where the heartbeat before is too long ago, or unknown. It is judged here, by the row as
+ * it is when it is locked, since a reading of the row before the statement may be older than what it then changes.
+ */
 export const BEAT = statement(
-  { ownerId: 'uuid', runIds: 'uuid[]' },
+  { ownerId: 'uuid', gapSeconds: 'double precision', runIds: 'uuid[]' },
   (p) => `
   with beat as (
-    insert into run_owners (id) values (${p.ownerId}) on conflict (id) do update set heartbeat_at = now() returning id
+    insert into run_owners (id) values (${p.ownerId}) on conflict (id) do update set heartbeat_at = now(),
+      contact = case when ${heardWithin(p.gapSeconds)} then run_owners.contact else gen_random_uuid() end
+    returning id, contact
   )
-  select extract(epoch from now() - before.heartbeat_at)::float8 as silent_seconds, runs.id,
-         runs.owner_id = beat.id and runs.status = 'running' as owned,
+  select beat.contact, runs.id, runs.owner_id = beat.id and runs.status = 'running' as owned,
          runs.cancel_requested_at is not null as cancelled
-  from beat left join run_owners before on before.id = beat.id
-  left join (runs join threads on threads.id = runs.thread_id and ${IS_THERE}) on runs.id = any(${p.runIds})`,
+  from beat left join (runs join threads on threads.id = runs.thread_id and ${IS_THERE}) on runs.id = any(${p.runIds})`,
 );
 
 export const RETIRE_OWNER = statement({ ownerId: 'uuid' }, (p) => `delete from run_owners where id = ${p.ownerId}`);
@@ -30,13 +40,10 @@ export const FORGET_SILENT_OWNERS = statement(
     and not exists (select 1 from runs where runs.owner_id = run_owners.id and runs.status = 'running')`,
 );
 
-/** Either way: a heartbeat from the future is one from before the database's clock was set back. */
-const heardWithin = (seconds: string): string => `abs(extract(epoch from now() - run_owners.heartbeat_at)) < ${seconds}`;
-
 /**
  * A process's own runs are judged by what it knows of them alone, and those of others only by one that the database
- * has heard of within `heardWithinSeconds` itself: where all are silent, it is the database that was away.
- * `silentSeconds` is 0 where nobody else can be alive.
+ * has heard of within `heardWithinSeconds` itself, without a break since the look began: where all are silent, it is
+ * the database that was away. `silentSeconds` is 0 where nobody else can be alive.
  */
 export const TAKE_ORPHAN = statement(
   {
@@ -44,6 +51,7 @@ export const TAKE_ORPHAN = statement(
     ownerId: 'uuid',
     before: 'timestamptz',
     known: 'uuid[]',
+    contact: 'uuid',
     heardWithinSeconds: 'double precision',
   },
   (p) => `
@@ -59,7 +67,8 @@ export const TAKE_ORPHAN = statement(
     else not exists (
         select 1 from run_owners where run_owners.id = runs.owner_id and ${heardWithin(p.silentSeconds)})
       and (${p.silentSeconds} = 0 or exists (
-        select 1 from run_owners where run_owners.id = ${p.ownerId} and ${heardWithin(p.heardWithinSeconds)}))
+        select 1 from run_owners where run_owners.id = ${p.ownerId} and run_owners.contact = ${p.contact}
+          and ${heardWithin(p.heardWithinSeconds)}))
   end
   limit 1 for no key update of threads skip locked for update of runs skip locked`,
 );

@@ -5,6 +5,7 @@ import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
+import { CONTACT_GAP_SECONDS } from '../engine/limits.js';
 import type { UserContext } from '../ports/index.js';
 import { CHECKPOINT, endParameters, finishRun, keptRows, messageParameters } from './end-run.sql.js';
 import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
@@ -42,8 +43,8 @@ export type StartResult =
 
 /** What a process is told at its heartbeat. */
 export interface Heartbeat {
-  /** Since the heartbeat before, by the database's clock; null where it knew of none. */
-  readonly silentSeconds: number | null;
+  /** Names the unbroken contact that the heartbeat belongs to. */
+  readonly contact: string;
   /**
    * Those of the runs asked for that still exist: whether they are still running and still this process's, and
    * whether they shall be cancelled.
@@ -58,8 +59,8 @@ export interface OwnRuns {
   readonly known: readonly string[];
   /** Runs stored since then may not have been told to the process yet. */
   readonly before: Date;
-  /** The process judges others only where the database has heard of it within this time. */
-  readonly heardWithinSeconds: number;
+  /** As the last heartbeat before the look told it: others are judged only while it lasts. Null where there is none. */
+  readonly contact: string | null;
 }
 
 /** A run whose process died, with what it had stored. */
@@ -74,7 +75,7 @@ export interface OrphanedRun {
 }
 
 interface HeartbeatRow {
-  silent_seconds: number | null;
+  contact: string;
   id: string | null;
   owned: boolean;
   cancelled: boolean;
@@ -181,8 +182,9 @@ export class RunRepository {
     return (await FORGET_KEPT_RESULTS.run(this.database, { endedBefore })).length;
   }
 
-  async startHeartbeat(ownerId: string): Promise<void> {
-    await START_HEARTBEAT.run(this.database, { ownerId });
+  /** @returns the contact, as a `Heartbeat` names it */
+  async startHeartbeat(ownerId: string): Promise<string> {
+    return contactOf(await START_HEARTBEAT.run<HeartbeatRow>(this.database, { ownerId }));
   }
 
   /**
@@ -190,9 +192,9 @@ export class RunRepository {
    * for too long) starts anew with nothing.
    */
   async beat(ownerId: string, runIds: readonly string[]): Promise<Heartbeat> {
-    const rows = await BEAT.run<HeartbeatRow>(this.database, { ownerId, runIds });
+    const rows = await BEAT.run<HeartbeatRow>(this.database, { ownerId, gapSeconds: CONTACT_GAP_SECONDS, runIds });
     const runs = rows.flatMap(({ id, owned, cancelled }) => (id === null ? [] : [[id, { owned, cancelled }] as const]));
-    return { silentSeconds: rows[0]?.silent_seconds ?? null, runs: new Map(runs) };
+    return { contact: contactOf(rows), runs: new Map(runs) };
   }
 
   async retireOwner(ownerId: string): Promise<void> {
@@ -205,7 +207,11 @@ export class RunRepository {
    * others'. Call inside a transaction: the row stays locked until it is ended.
    */
   async takeOrphan(executor: SqlExecutor, silentSeconds: number, own: OwnRuns): Promise<OrphanedRun | null> {
-    const rows = await TAKE_ORPHAN.run<OrphanRow>(executor, { silentSeconds, ...own });
+    const rows = await TAKE_ORPHAN.run<OrphanRow>(executor, {
+      silentSeconds,
+      heardWithinSeconds: CONTACT_GAP_SECONDS,
+      ...own,
+    });
     const row = rows[0];
     if (!row) return null;
     return toOrphan(row, await findMessage(executor, row.message_id));
@@ -237,6 +243,12 @@ const SYSTEM_OWNER_ID = '00000000-0000-0000-0000-000000000000';
 /** What waited for an answer reads otherwise from now on. */
 function revisionBefore({ answers, revision }: StartedRow): number | null {
   return answers ? null : revision - 1;
+}
+
+function contactOf(rows: readonly HeartbeatRow[]): string {
+  const [row] = rows;
+  if (!row) throw new Error('A heartbeat was not stored');
+  return row.contact;
 }
 
 function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {

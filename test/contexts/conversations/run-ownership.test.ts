@@ -4,6 +4,7 @@ import { RunHeartbeat } from '../../../src/conversations/application/run-heartbe
 import { RunOwner } from '../../../src/conversations/engine/run-owner.js';
 import { HEARTBEAT_MS, RECONCILE_MS, STORE_AGAIN_MS, STORE_PAUSE_MS, UNKNOWN_RUN_MS } from '../../../src/conversations/engine/limits.js';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
+import { Database } from '../../../src/platform/database/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { type StreamedEvent, type TestService, until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -187,7 +188,40 @@ describe('a database that has not heard of anybody for a while', () => {
     held.finish();
     expect(await running).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
   });
+
+  it('judges nobody by a look that began before it, once this process is heard again', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half'], [' and half']);
+    service.models.next(held.script);
+    const running = talk.run('Hi');
+    await held.asked;
+    const look = holdLook(replica);
+    const looked = replica.app.get(RunReconciler).sweep(20);
+    await look.begun;
+    await silenceEverybody(service);
+    await replica.app.get(RunHeartbeat).beat();
+    look.goOn();
+    expect(await looked).toBe(0);
+    await service.app.get(RunHeartbeat).beat();
+    held.finish();
+    expect(await running).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
+  });
 });
+
+/** A look for orphans gets as far as its first transaction, and begins that when it is told to go on. */
+function holdLook({ app }: TestService): { readonly begun: Promise<void>; readonly goOn: () => void } {
+  const database = app.get(Database);
+  const transaction = database.transaction.bind(database);
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const held = jest.spyOn(database, 'transaction').mockImplementation(async (work) => {
+    begun.resolve();
+    await release.promise;
+    held.mockRestore();
+    return transaction(work);
+  });
+  return { begun: begun.promise, goOn: release.resolve };
+}
 
 describe('a process', () => {
   /** The database refuses the ends that processes store of their own runs, and takes those of a reconciler. */
