@@ -212,15 +212,17 @@ describe('a database that has not heard of anybody for a while', () => {
 function holdLook({ app }: TestService): { readonly begun: Promise<void>; readonly goOn: () => void } {
   const database = app.get(Database);
   const transaction = database.transaction.bind(database);
-  const begun = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
+  let tell: () => void = () => undefined;
+  let goOn: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (tell = resolve));
+  const release = new Promise<void>((resolve) => (goOn = resolve));
   const held = jest.spyOn(database, 'transaction').mockImplementation(async (work) => {
-    begun.resolve();
-    await release.promise;
+    tell();
+    await release;
     held.mockRestore();
     return transaction(work);
   });
-  return { begun: begun.promise, goOn: release.resolve };
+  return { begun, goOn };
 }
 
 describe('a process', () => {
