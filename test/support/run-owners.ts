@@ -3,7 +3,7 @@ import { RunHeartbeat } from '../../src/conversations/application/run-heartbeat.
 import { RunOwner } from '../../src/conversations/engine/run-owner.js';
 import { OWNER_SILENT_SECONDS } from '../../src/conversations/engine/limits.js';
 import { newId } from '../../src/platform/ids/index.js';
-import type { TestService } from './harness.js';
+import { type TestService, until } from './harness.js';
 import type { Talk } from './talk.js';
 
 export function ownerOf(service: TestService): string {
@@ -27,6 +27,23 @@ export async function silenceEverybody({ database }: TestService): Promise<void>
 
 /** Ends the runs of dead processes now, as this process does once it is long enough in contact with the database. */
 export async function endOrphans({ app }: TestService): Promise<number> {
+  const reconciler = app.get(RunReconciler);
+  // A look that the clock has set off may have begun before there was anything to end, and would be joined.
+  const ended = await reconciler.sweep(OWNER_SILENT_SECONDS);
   await app.get(RunHeartbeat).beat();
-  return app.get(RunReconciler).sweep(OWNER_SILENT_SECONDS);
+  return ended + (await reconciler.sweep(OWNER_SILENT_SECONDS));
+}
+
+/** Has the process end the thread's run, whose own process is dead. */
+export async function endOrphan(service: TestService, talk: Talk): Promise<void> {
+  // Again and again: a look judges nobody when this process's heartbeat came long before it.
+  await until(async () => {
+    await endOrphans(service);
+    return (await talk.storedRun())?.status === 'failed';
+  }, 'the run is ended');
+}
+
+/** Those under way have ended, so that the next one of each process is told what has happened before it. */
+export async function heartbeatsOver(...services: readonly TestService[]): Promise<void> {
+  for (const { app } of services) await app.get(RunHeartbeat).beat();
 }

@@ -25,7 +25,7 @@ const STOPPED = { code: 'internal', message: 'The service stopped while this run
 @Injectable()
 export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   private stop: (() => void) | undefined;
-  private sweeping = false;
+  private sweeping: Promise<number> | undefined;
 
   constructor(
     private readonly database: Database,
@@ -64,10 +64,18 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     return this.heartbeat.inContactFor(OWNER_SILENT_SECONDS) ? this.sweep(OWNER_SILENT_SECONDS) : 0;
   }
 
-  /** @returns how many runs were ended */
-  async sweep(silentSeconds: number): Promise<number> {
-    if (this.sweeping) return 0;
-    this.sweeping = true;
+  /**
+   * One look; a call while one is under way waits for that one.
+   * @returns how many runs were ended
+   */
+  sweep(silentSeconds: number): Promise<number> {
+    this.sweeping ??= this.endAll(silentSeconds).finally(() => {
+      this.sweeping = undefined;
+    });
+    return this.sweeping;
+  }
+
+  private async endAll(silentSeconds: number): Promise<number> {
     const sealing: Promise<void>[] = [];
     // Of before the first look: whatever broke it since makes the silence of others say nothing.
     const contact = this.heartbeat.contactId;
@@ -83,7 +91,6 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       return sealing.length;
     } finally {
       await Promise.all(sealing);
-      this.sweeping = false;
     }
   }
 

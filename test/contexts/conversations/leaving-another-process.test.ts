@@ -3,6 +3,7 @@ import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { message, startService, type TestService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { heartbeatsOver } from '../../support/run-owners.js';
 import { HeldReply } from '../../support/scripted-models.js';
 import { statementsOf } from '../../support/statements.js';
 import { Talk } from '../../support/talk.js';
@@ -95,6 +96,7 @@ describe('who leaves while another process carries the run', () => {
     const running = talk.run('Hi');
     const exchange = await held.asked;
     const run = await talk.storedRun();
+    await heartbeatsOver(service, replica);
 
     // The process that carries the run is told at its next heartbeat, which does not come before the test says so.
     const beat = jest.spyOn(service.app.get(RunRepository), 'beat').mockRejectedValue(new Error('not yet'));

@@ -10,7 +10,7 @@ import { useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
-import { disown, endOrphans } from '../../support/run-owners.js';
+import { disown, endOrphan } from '../../support/run-owners.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, type InterruptView, type RunResult, Talk, typesOf } from '../../support/talk.js';
 
@@ -305,7 +305,7 @@ describe('a resumed run that is broken off', () => {
     const { talk } = broken;
     await disown(service, talk);
     const replica = await service.replica();
-    await endOrphans(replica);
+    await endOrphan(replica, talk);
     await replica.close();
     await clock.advance(HEARTBEAT_MS);
     broken.finish();

@@ -11,7 +11,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { refuseRows } from '../../support/refuse-rows.js';
 import { answers, HeldReply, says } from '../../support/scripted-models.js';
-import { disown, endOrphans, ownerOf, silenceEverybody } from '../../support/run-owners.js';
+import { disown, endOrphan, endOrphans, heartbeatsOver, ownerOf, silenceEverybody } from '../../support/run-owners.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
 
@@ -44,6 +44,11 @@ async function live(seconds: number): Promise<void> {
   }
 }
 
+/** The process has heard that its ends are stored, which is after others see them. */
+function untilSettled(): Promise<void> {
+  return until(() => service.app.get(RunOwner).unsettled.size === 0, 'no end is left to be stored');
+}
+
 describe('a run whose process is dead', () => {
   it('is ended by another process: failed with internal, the thread free again', async () => {
     const talk = await Talk.start(service);
@@ -57,6 +62,8 @@ describe('a run whose process is dead', () => {
 
     expect(await talk.storedRun()).toMatchObject({ error: { code: 'internal' } });
     expect(await talk.trace()).toMatchObject({ status: 'failed', usage: { inputTokens: null } });
+    await heartbeatsOver(service);
+    await clock.advance(HEARTBEAT_MS);
     expect(endOf(await streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
     held.finish();
     service.models.next(says('Back'));
@@ -80,7 +87,7 @@ describe('a run whose process is dead', () => {
     const streaming = talk.streamed('Pay');
     await until(() => ran === 1, 'the tool runs');
     await disown(service, talk);
-    await endOrphans(replica);
+    await endOrphan(replica, talk);
     await clock.advance(HEARTBEAT_MS);
     finish();
 
@@ -128,7 +135,7 @@ describe('a run whose process is dead', () => {
     await endOrphans(replica);
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
     await disown(service, talk);
-    await endOrphans(replica);
+    await endOrphan(replica, talk);
     held.finish();
     await running;
   });
@@ -170,8 +177,12 @@ describe('a database that has not heard of anybody for a while', () => {
 
     await live(15);
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
-    await live(15);
-    expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'internal' } });
+    // Longer than it takes where the machine stood still: the contact begins anew after that.
+    await until(async () => {
+      await live(15);
+      return (await talk.storedRun())?.status === 'failed';
+    }, 'the run is ended');
+    expect(await talk.storedRun()).toMatchObject({ error: { code: 'internal' } });
     held.finish();
     await running;
   });
@@ -233,6 +244,24 @@ describe('a process', () => {
     return refuseRows(service.database, { change: 'update', on: 'runs', when, error: 'disk_full' });
   }
 
+  it('looks for orphans once at a time: who asks meanwhile is told what that look has ended', async () => {
+    const talk = await Talk.start(service);
+    const held = new HeldReply(['Half']);
+    service.models.next(held.script);
+    const running = talk.run('Hi');
+    await held.asked;
+    await endOrphans(replica);
+    await disown(service, talk);
+    await replica.app.get(RunHeartbeat).beat();
+    const look = holdLook(replica);
+    const looks = [1, 2].map(() => replica.app.get(RunReconciler).sweep(20));
+    await look.begun;
+    look.goOn();
+    expect(await Promise.all(looks)).toEqual([1, 1]);
+    held.finish();
+    await running;
+  });
+
   it('never takes a run that it knows, however old its own heartbeat is', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
@@ -240,6 +269,8 @@ describe('a process', () => {
     const running = talk.run('Hi');
     await held.asked;
     await clock.advance(UNKNOWN_RUN_MS);
+    // A look that the clock has set off would be joined.
+    await service.app.get(RunReconciler).reconcile();
     await silenceEverybody(service);
     expect(await service.app.get(RunReconciler).sweep(0)).toBe(0);
     held.finish();
@@ -273,7 +304,7 @@ describe('a process', () => {
       return (await talk.storedRun())?.status === 'failed';
     }, 'the end is stored');
     expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
-    expect(service.app.get(RunOwner).unsettled.size).toBe(0);
+    await untilSettled();
   });
 });
 
@@ -292,7 +323,7 @@ describe('an end that the database refuses for what is kept beside it', () => {
 
     await accept();
     expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
-    expect(service.app.get(RunOwner).unsettled.size).toBe(0);
+    await untilSettled();
     service.models.next(says('Hello'));
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
   });
@@ -307,8 +338,9 @@ describe('a process that has lost a run', () => {
     for await (const event of talk.stream('Hi')) {
       events.push(event);
       if (textOf(events) !== 'Half an answer' || event.event.type !== 'TEXT_MESSAGE_CONTENT') continue;
+      await heartbeatsOver(service);
       await disown(service, talk);
-      await endOrphans(replica);
+      await endOrphan(replica, talk);
       await clock.advance(HEARTBEAT_MS);
     }
     await (await held.asked).disconnected;
@@ -328,6 +360,7 @@ describe('a process that has lost a run', () => {
     const streaming = talk.streamed('Hi');
     const asked = await held.asked;
     const id = table === 'threads' ? talk.threadId : talk.agentId;
+    await heartbeatsOver(service);
     await service.database.query(`delete from ${table} where id = $1`, [id]);
     await clock.advance(HEARTBEAT_MS);
     await asked.disconnected;
@@ -342,6 +375,7 @@ describe('a process that has lost a run', () => {
     const running = talk.run('Hi');
     await held.asked;
     await clock.advance(4 * HEARTBEAT_MS);
+    await heartbeatsOver(service);
     held.finish();
     expect(await running).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
   });
