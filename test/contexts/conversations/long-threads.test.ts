@@ -2,13 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { HISTORY_CHARACTERS, MAX_HISTORY_MESSAGES } from '../../../src/conversations/engine/limits.js';
 import { approve, ASKS_ALWAYS } from '../../support/approvals.js';
 import { message, useService } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { calls, type ModelScript, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { statementsOf } from '../../support/statements.js';
 import { Talk } from '../../support/talk.js';
 
-const service = useService({ extensions: scriptedRuns });
+const service = useService({ clock: new ManualClock(), extensions: scriptedRuns });
 
 const tooLong: ModelScript = (exchange, wire) => {
   exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startService, type TestService } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, refuses, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
@@ -10,7 +11,7 @@ let service: TestService;
 let replica: TestService;
 
 beforeAll(async () => {
-  service = await startService({ extensions: scriptedRuns });
+  service = await startService({ clock: new ManualClock(), extensions: scriptedRuns });
   replica = await service.replica();
 });
 afterAll(async () => {
