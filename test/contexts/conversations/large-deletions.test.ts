@@ -7,13 +7,16 @@ import { DeletedThreads } from '../../../src/conversations/persistence/deleted-t
 import { message, startService, type TestService, until } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { heartbeatsOver } from '../../support/run-owners.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { endOf, Talk } from '../../support/talk.js';
 
 const CACHES_MS = 5_000;
 const CLUSTER = process.env['TEST_MODE'] === 'cluster';
-/** Enough for many batches; on a server enough for the removal to take its time. */
-const MANY_THREADS = CLUSTER ? 20_000 : 3_000;
+/** Enough for many batches. */
+const MANY_THREADS = 3_000;
+/** Without an index that leads from a version to its parts, deleting thousands takes more than ten times as long. */
+const MAX_DELETION_MS = 2_500;
 /** More than are removed while the caller waits. */
 const MANY_MESSAGES = 1_200;
 
@@ -22,9 +25,13 @@ let service: TestService;
 let replica: TestService;
 let letJobsRun: () => void;
 let jobsMayRun: Promise<void>;
+let underWay = 0;
+
+/** The job itself, whatever holds those of the queue. */
+let removeAgentData: RemoveAgentData['process'];
 
 beforeAll(async () => {
-  hold(RemoveAgentData.prototype);
+  removeAgentData = hold(RemoveAgentData.prototype);
   hold(RemoveDeletedThreadsJob.prototype);
   service = await startService({ clock });
   replica = await service.replica();
@@ -38,15 +45,43 @@ beforeEach(() => {
   service.models.reset();
   jobsMayRun = new Promise((resolve) => (letJobsRun = resolve));
 });
-afterEach(() => letJobsRun());
+afterEach(async () => {
+  letJobsRun();
+  await until(() => underWay === 0, 'no job of this test goes on in the next');
+});
 
-/** Has the job wait for `letJobsRun`: until then what it is to remove is still stored. */
-function hold(processor: { process(job: never): Promise<void> }): void {
+/**
+ * Has the job wait for `letJobsRun`: until then what it is to remove is still stored.
+ * @returns what it does once it may
+ */
+function hold<Job>(processor: { process(job: Job): Promise<void> }): (this: unknown, job: Job) => Promise<void> {
   const process = Reflect.get(processor, 'process');
   jest.spyOn(processor, 'process').mockImplementation(async function (this: typeof processor, job) {
-    await jobsMayRun;
-    await process.call(this, job);
+    underWay += 1;
+    try {
+      await jobsMayRun;
+      await process.call(this, job);
+    } finally {
+      underWay -= 1;
+    }
   });
+  return process;
+}
+
+/** Once this many threads are removed, the removal waits for what is returned to be called. */
+function keepFromEnding(most: number): () => void {
+  let removed = 0;
+  const mayEnd = Promise.withResolvers<undefined>();
+  const removeThreads = Reflect.get(DeletedThreads.prototype, 'removeThreads');
+  const removing = jest.spyOn(DeletedThreads.prototype, 'removeThreads').mockImplementation(async function (this: DeletedThreads, ids) {
+    removed += ids.length;
+    if (removed > most) await mayEnd.promise;
+    await removeThreads.call(this, ids);
+  });
+  return () => {
+    removing.mockRestore();
+    mayEnd.resolve(undefined);
+  };
 }
 
 async function rowsOf(talk: Talk): Promise<Record<string, number>> {
@@ -202,10 +237,15 @@ describe('a deleted agent', () => {
     expect((await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key })).status).toBe(200);
     expect(await rowsOf(talk)).toMatchObject({ threads: MANY_THREADS + 1, messages: MANY_THREADS, runs: MANY_THREADS, traces: MANY_THREADS });
     const left = async (): Promise<number> => (await rowsOf(talk))['threads'] ?? 0;
-    letJobsRun();
-    await until(async () => (await left()) < MANY_THREADS, 'the removal has begun', { everyMs: 0 });
-    expect(await other.run('Hi')).toMatchObject({ status: 200 });
-    expect(await left()).toBeGreaterThan(0);
+    const letItEnd = keepFromEnding(MANY_THREADS / 2);
+    try {
+      letJobsRun();
+      await until(async () => (await left()) < MANY_THREADS, 'the removal has begun', { everyMs: 0 });
+      expect(await other.run('Hi')).toMatchObject({ status: 200 });
+      expect(await left()).toBeGreaterThan(0);
+    } finally {
+      letItEnd();
+    }
     await untilRows(talk, NOTHING);
   });
 
@@ -222,10 +262,10 @@ describe('a deleted agent', () => {
       await Promise.resolve(ids);
     });
     const agent = { organizationId: talk.organization.id, agentId: talk.agentId };
-    letJobsRun();
-    await expect(job.process(activeJob({ agent }, breaking.signal))).rejects.toThrow('The process stops');
+    // Past the queue, whose own job could remove everything before this one has begun.
+    await expect(removeAgentData.call(job, activeJob({ agent }, breaking.signal))).rejects.toThrow('The process stops');
     removing.mockRestore();
-    await Promise.all([1, 2].map(() => job.process(activeJob({ agent }))));
+    await Promise.all([1, 2].map(() => removeAgentData.call(job, activeJob({ agent }))));
     expect(await rowsOf(talk)).toEqual(NOTHING);
   });
 
@@ -234,14 +274,21 @@ describe('a deleted agent', () => {
     for (const talk of [gone, kept]) await addThreads(talk, 3);
     await service.database.query('delete from agents where id = $1', [gone.agentId]);
     const job = service.app.get(RemoveAgentData, { strict: false });
-    letJobsRun();
-    await job.process(activeJob({ agent: null }));
+    await removeAgentData.call(job, activeJob({ agent: null }));
     expect(await rowsOf(gone)).toEqual(NOTHING);
-    await job.process(activeJob({ agent: { organizationId: kept.organization.id, agentId: kept.agentId } }));
+    await removeAgentData.call(job, activeJob({ agent: { organizationId: kept.organization.id, agentId: kept.agentId } }));
     expect(await rowsOf(kept)).toMatchObject({ threads: 4, messages: 3, runs: 3, traces: 3 });
   });
 
   it('takes its thousands of versions with it', async () => {
+    let took = Infinity;
+    // Once in time is enough: what else the machine has to do comes and goes.
+    for (let attempt = 0; attempt < 3 && took >= MAX_DELETION_MS; attempt += 1) took = await deleteWithVersions();
+    expect(took).toBeLessThan(MAX_DELETION_MS);
+  });
+
+  /** @returns how many milliseconds the deletion took */
+  async function deleteWithVersions(): Promise<number> {
     const talk = await Talk.start(service);
     const parameters = [talk.organization.id, talk.agentId, CLUSTER ? 20_000 : 4_000];
     await service.database.query(
@@ -256,10 +303,10 @@ describe('a deleted agent', () => {
     );
     const began = Date.now();
     expect((await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key })).status).toBe(200);
-    // Without an index that leads from a version to its parts it takes more than ten times as long.
-    expect(Date.now() - began).toBeLessThan(2_500);
+    const took = Date.now() - began;
     expect(await rowsOf(talk)).toMatchObject({ versions: 0, parts: 0 });
-  });
+    return took;
+  }
 });
 
 describe('a deleted thread of very many messages', () => {
@@ -320,6 +367,7 @@ describe('a deleted thread of very many messages', () => {
     service.models.next(held.script);
     const streaming = talk.streamed('Hi');
     const asked = await held.asked;
+    await heartbeatsOver(service);
     expect((await replica.http('DELETE', talk.path, { key: talk.key })).status).toBe(200);
     await clock.advance(HEARTBEAT_MS);
     await asked.disconnected;
