@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EventStreams } from '../../../src/platform/http/index.js';
-import { message, useService, until } from '../../support/harness.js';
+import { message, type StreamedEvent, useService, until } from '../../support/harness.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
-import { Talk } from '../../support/talk.js';
+import { Talk, textOf } from '../../support/talk.js';
 
 const service = useService();
 
@@ -23,8 +23,20 @@ async function leaveWaiting(talk: Talk, held: HeldReply, more: Readonly<Record<s
   const options = { key: talk.key, body: message('Hi', more), signal: leaving.signal };
   const waiting = service.fetch('POST', `${talk.path}/runs`, options).catch(() => undefined);
   await held.asked;
+  await untilRead(talk, 'Half an');
   leaving.abort();
   await waiting;
+}
+
+/** The run has this text by now: what the model has sent may still be on its way. */
+async function untilRead(talk: Talk, text: string): Promise<void> {
+  const rejoin = { runId: (await talk.storedRun())?.id };
+  const events: StreamedEvent[] = [];
+  for await (const event of service.stream(`${talk.path}/runs/stream`, { key: talk.key, body: { rejoin } })) {
+    events.push(event);
+    if (textOf(events) === text) return;
+  }
+  throw new Error(`The run has ended with ${textOf(events)}`);
 }
 
 describe('a caller who leaves', () => {
@@ -91,10 +103,13 @@ describe('a reader that stops reading', () => {
   it('is cut off while the run goes on; the whole reply is stored', async () => {
     const talk = await Talk.start(service);
     const streams = service.app.get(EventStreams);
+    const opened = jest.spyOn(streams, 'open');
     let cut = false;
     service.models.next(async (exchange, wire) => {
       const frames = wire.text(Array.from({ length: PARTS }, () => PART));
       for (const frame of frames.slice(0, -3)) await exchange.send(frame);
+      // The run does not wait for its reader: there was none to cut off before this.
+      await until(() => opened.mock.calls.length > 0, 'the reader is there');
       await until(() => streams.count === 0, 'the reader is cut off');
       cut = (await talk.storedRun())?.status === 'running';
       await exchange.sendAll(frames.slice(-3));
@@ -102,6 +117,7 @@ describe('a reader that stops reading', () => {
     const socket = openWithoutReading(talk);
     await settled(talk, 'completed');
     socket.destroy();
+    opened.mockRestore();
 
     expect(cut).toBe(true);
     expect((await talk.messages()).at(-1)?.content.length).toBe(PARTS * PART.length);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { message, useService, type StreamedEvent } from '../../support/harness.js';
+import { message, useService, type StreamedEvent, until } from '../../support/harness.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { readEvents } from '../../support/sse.js';
+import { textOf } from '../../support/talk.js';
 
 const service = useService();
 
@@ -10,8 +11,7 @@ async function conversation(): Promise<{ key: string; threadId: string }> {
   return { key, threadId: await service.thread(key, await service.agent(key)) };
 }
 
-async function collect(events: AsyncIterable<StreamedEvent>): Promise<StreamedEvent[]> {
-  const all: StreamedEvent[] = [];
+async function collect(events: AsyncIterable<StreamedEvent>, all: StreamedEvent[] = []): Promise<StreamedEvent[]> {
   for await (const event of events) all.push(event);
   return all;
 }
@@ -103,8 +103,10 @@ describe('a run', () => {
     const { key, threadId } = await conversation();
     const held = new HeldReply(['so far'], [' and on']);
     service.models.next(held.script);
-    const streaming = collect(service.stream(`/v1/threads/${threadId}/runs/stream`, { key, body: message('Hi') }));
+    const read: StreamedEvent[] = [];
+    const streaming = collect(service.stream(`/v1/threads/${threadId}/runs/stream`, { key, body: message('Hi') }), read);
     const exchange = await held.asked;
+    await until(() => textOf(read) === 'so far', 'the run has the text');
     const listed = await service.database.query<{ id: string }>('select id from runs where thread_id = $1', [threadId]);
 
     const cancelled = await service.http('POST', `/v1/threads/${threadId}/runs/${listed[0]?.id ?? ''}/cancel`, { key });
