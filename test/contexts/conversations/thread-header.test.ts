@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ThrottlerStorage } from '@nestjs/throttler';
 import { newId } from '../../../src/platform/ids/index.js';
 import { ShutdownState } from '../../../src/platform/lifecycle/index.js';
+import { useUpBudget } from '../../support/budgets.js';
 import { type Answer, message, useService, type TestService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { breaksOffAfter, HeldReply, refuses, says } from '../../support/scripted-models.js';
@@ -100,11 +101,8 @@ function expectNamed(answer: Answer, status: number, threadId: string | null): v
   expect({ status: answer.status, thread: answer.headers.get('x-thread-id') }).toEqual({ status, thread: threadId });
 }
 
-async function useUpTheBudget(talk: Talk): Promise<void> {
-  const bucket = `chat:${talk.organization.id}:${talk.agentId}`;
-  for (let hits = 0; hits < 600; hits += 1) {
-    await service.app.get<ThrottlerStorage>(ThrottlerStorage).increment(bucket, 60_000, 600, 0, 'chat');
-  }
+function useUpTheBudget(talk: Talk): Promise<void> {
+  return useUpBudget(service.app.get(ThrottlerStorage), `chat:${talk.organization.id}:${talk.agentId}`, 600);
 }
 
 describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', (route) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { ThrottlerStorage } from '@nestjs/throttler';
 import { type AccessDeclaration, resourcesOf } from '../../../src/access/http/access.decorator.js';
 import { newId } from '../../../src/platform/ids/index.js';
+import { useUpBudget } from '../../support/budgets.js';
 import type { TestService } from '../../support/harness.js';
 import { DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 import { type LimitedKeys, limitedKeys, type Refused, refusedCredentials } from './credentials.js';
@@ -250,18 +251,12 @@ describe.each(routesWith('filtered'))('%s', (name) => {
 });
 
 describe('a budget that is used up', () => {
-  const spend = async (bucket: string, limit: number): Promise<void> => {
-    for (let hits = 0; hits < limit; hits += 1) {
-      const throttler = bucket.startsWith('traces') ? 'traces' : 'chat';
-      await service.app.get<ThrottlerStorage>(ThrottlerStorage).increment(bucket, 60_000, limit, 0, throttler);
-    }
-  };
-
   it('is told before anything about capability, resource and schema, and after an unreadable body', async () => {
     const organization = await service.organization();
     const { key } = await organization.keyWith(['manageApiKeys'], [newId()]);
-    await spend(`chat:${organization.id}:none`, 600);
-    await spend(`traces:${organization.id}`, 30);
+    const storage = service.app.get<ThrottlerStorage>(ThrottlerStorage);
+    await useUpBudget(storage, `chat:${organization.id}:none`, 600);
+    await useUpBudget(storage, `traces:${organization.id}`, 30, 'traces');
     const budgeted = recorder.routes.filter(({ declaration }) => declaration?.rateLimit !== undefined);
     expect(budgeted.length).toBeGreaterThan(5);
     for (const { name, declaration } of budgeted) {

@@ -4,10 +4,12 @@ import type { Database } from '../../../src/platform/database/index.js';
 const OF_THE_PROCESS = new Set(['outbox', 'run_owners', 'schema_migrations']);
 /** Written in the background, when it suits the process. */
 const WRITTEN_LATER: Readonly<Record<string, string>> = { api_keys: 'last_used_at' };
+/** The same, of organizations whose agents run: a run has tool servers asked again, and does not wait for their answer. */
+const WRITTEN_AFTER_RUNS: Readonly<Record<string, string>> = { ...WRITTEN_LATER, tool_integration_states: 'checked_at' };
 
 /**
  * A digest of every row that is stored, by table.
- * @param organizationId of this organization alone; of all when absent
+ * @param organizationId of this organization alone, no agent of which runs; of all when absent
  */
 export async function storedRows(
   database: Database,
@@ -52,7 +54,8 @@ function ownerColumn(table: string, owner: string | null): string {
 }
 
 function digestOf(table: string, owner: string, organizationId: string | undefined): string {
-  const row = table in WRITTEN_LATER ? `to_jsonb(r) - '${WRITTEN_LATER[table] ?? ''}'` : 'to_jsonb(r)';
+  const later = (organizationId === undefined ? WRITTEN_AFTER_RUNS : WRITTEN_LATER)[table];
+  const row = later === undefined ? 'to_jsonb(r)' : `to_jsonb(r) - '${later}'`;
   const where = organizationId === undefined ? '' : ` where ${owner} = $1`;
   return `(select count(*) || ':' || coalesce(md5(string_agg(md5((${row})::text), '' order by md5((${row})::text))), '')
     from "${table}" r${where}) as "${table}"`;
