@@ -4,10 +4,10 @@ import type { Database } from '../../src/platform/database/index.js';
 
 /**
  * What processes do on their own, in between: relaying jobs and running them, heartbeats, noting when keys were used, looking for
- * what deleted threads and agents have left, and for what is overdue.
+ * what deleted threads, agents and integrations have left, and for what is overdue.
  */
 const BACKGROUND =
-  /\b(outbox|run_owners|overdue)\b|update\s+"?api_keys"?|\bfrom "?(files|traces|idempotency_keys)\b[^]*\blimit\b|"owners"|^select "id" from "threads" where "deleted_at" is not null limit/i;
+  /\b(outbox|run_owners|overdue)\b|update\s+"?api_keys"?|\bfrom "?(files|traces|idempotency_keys)\b[^]*\blimit\b|"owners"|^select "id" from "threads" where "deleted_at" is not null limit|^select "id" from "tool_integrations" where id = any/i;
 const TRANSACTION_CONTROL = /^\s*(begin|start transaction|commit|rollback|savepoint|release)\b/i;
 
 /**
