@@ -70,7 +70,10 @@ async function untilStored(talk: Talk): Promise<void> {
   }, 'the end of the run is stored');
 }
 
-/** What `work` comes to, time passing: the end of a run is tried to be stored a few times before it is given up. */
+/**
+ * What `work` comes to, time passing: the end of a run is tried to be stored a few times before it is given up. Not so fast
+ * that on a busy machine the run takes longer than it may.
+ */
 async function passing<Value>(work: Promise<Value>): Promise<Value> {
   let settled = false;
   const settle = (): void => {
@@ -80,7 +83,7 @@ async function passing<Value>(work: Promise<Value>): Promise<Value> {
   await until(async () => {
     if (!settled) await clock.advance(STORE_PAUSE_MS);
     return settled;
-  }, 'the run ends');
+  }, 'the run ends', { everyMs: 25 });
   return work;
 }
 

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import { anthropicWire } from '../support/provider-wire.js';
 import { calls, says, ScriptedModels } from '../support/scripted-models.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { ServiceClient } from './service-client.js';
+
+// It starts processes.
+jest.setTimeout(120_000);
 
 let models: ScriptedModels;
 let environment: ModeEnvironment;

@@ -1,13 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { modeEnvironment } from '../support/mode-environment.js';
 import { clusterOnly } from '../support/modes.js';
-import { HeldReply, ScriptedModels } from '../support/scripted-models.js';
+import { HeldReply, says, ScriptedModels } from '../support/scripted-models.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { readEvents } from '../support/sse.js';
 import { until } from '../support/until.js';
 import { ServiceClient } from './service-client.js';
 
+// Each test starts processes.
+jest.setTimeout(120_000);
 
 interface Numbered {
   readonly id: number;
@@ -76,6 +78,7 @@ clusterOnly('two replicas of the service', () => {
     models.reset();
     first = await ServiceProcess.start({ environment: variables });
     owner = new ServiceClient(first, key);
+    await untilCarried();
   });
 
   afterEach(async () => {
@@ -88,6 +91,17 @@ clusterOnly('two replicas of the service', () => {
     await models.close();
     await environment.close();
   });
+
+  /** A test before may have cut the way to Redis: until both have found it again, and events of the first reach the other. */
+  async function untilCarried(): Promise<void> {
+    models.next(says('Hello'));
+    const { threadId } = await owner.thread();
+    const [{ runId = '' } = {}] = await owner.streamed(threadId, 'Hello');
+    const path = `/v1/threads/${threadId}/runs/${runId}/stream`;
+    const joined = (): Promise<string | undefined> => join(path, 0).outcome().catch(() => 'refused');
+    await until(async () => (await joined()) === 'RUN_FINISHED', 'Redis carries events', { everyMs: 50 });
+    models.reset();
+  }
 
   /** A run of the first replica that stands still in the middle of its reply, and a caller who reads it there. */
   async function heldRun(): Promise<{ held: HeldReply; here: Listener; path: string }> {
@@ -128,7 +142,6 @@ clusterOnly('two replicas of the service', () => {
 
     await here.ended;
     network.restore();
-    // The next test needs the way that this one took.
     const rejoined = (): Promise<string | undefined> => join(path, 0).outcome().catch(() => 'refused');
     await until(async () => (await rejoined()) === 'RUN_FINISHED', 'Redis carries the events again', { everyMs: 50 });
     expect(here.last?.type).toBe('RUN_FINISHED');
@@ -168,7 +181,7 @@ clusterOnly('two replicas of the service', () => {
     expect(elsewhere.events.map(({ id }) => id)).toEqual(elsewhere.events.map((_, index) => index + 1));
     expect(elsewhere.last).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
     expect(await other.call('GET', path.replace(/\/stream$/, ''))).toMatchObject({ run: { status: 'failed' } });
-  }, 90_000);
+  });
 
   function join(path: string, after: number): Listener {
     return new Listener(other.fetch('GET', `${path}?starting_after=${after}`));

@@ -122,7 +122,8 @@ describe('a service that is told to stop (SIGTERM)', () => {
     service.signal('SIGTERM');
     expect(await service.ended()).toBe(0);
     expect(isRunning(pid)).toBe(false);
-    expect(server.requests.some(({ httpMethod }) => httpMethod === 'DELETE')).toBe(true);
+    // It was sent before the process ended, and is read here after that.
+    await until(() => server.requests.some(({ httpMethod }) => httpMethod === 'DELETE'), 'the session was ended');
   });
 
   it('within calls of tools breaks them off when their time is up, leaves nothing behind, and exits with 0', async () => {
@@ -177,6 +178,8 @@ describe('the log of a service', () => {
       models.next(...usesTools(echoOf(app()), 'mcp__local__environment', 'mcp__local__crash'));
       await client.streamed(threadId, 'Go');
     }
+    service.signal('SIGTERM');
+    await service.ended();
     expect(service.written).toContain('A tool server failed');
     expect(service.written.includes(SECRET)).toBe(false);
   });

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { resolve } from 'node:path';
+import { listenToLastingPort } from './lasting-port.js';
 
 const ENTRY = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const READY = /listening on port|running on port/;
@@ -71,9 +72,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 async function freePort(): Promise<number> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listenToLastingPort(server);
   server.close();
   await once(server, 'close');
   return port;

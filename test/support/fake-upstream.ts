@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { listenToLastingPort } from './lasting-port.js';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -121,8 +122,9 @@ export class FakeUpstream {
 
 /** An address at which nothing listens. */
 export async function refusedUrl(): Promise<string> {
-  const upstream = await FakeUpstream.start();
-  const { url } = upstream;
-  await upstream.close();
-  return url;
+  const server = createServer();
+  const port = await listenToLastingPort(server);
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}`;
 }

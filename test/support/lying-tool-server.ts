@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
+import { listenToLastingPort } from './lasting-port.js';
 
 /** What goes wrong; everything before it is answered as a server of 2025 should. */
 export type Lie =
@@ -91,10 +92,10 @@ export class LyingToolServer {
   }
 
   /** @param port of a server that was closed, to start it again */
-  static async start(lie: Lie = 'none', redirectTo = 'http://127.0.0.1:1/', port = 0): Promise<LyingToolServer> {
+  static async start(lie: Lie = 'none', redirectTo = 'http://127.0.0.1:1/', port?: number): Promise<LyingToolServer> {
     const server = createServer({ keepAliveTimeout: 60_000 });
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
+    if (port === undefined) await listenToLastingPort(server);
+    else await once(server.listen(port, '127.0.0.1'), 'listening');
     return new LyingToolServer(server, lie, redirectTo);
   }
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 
 const ENTRY = resolve('dist/main.js');
-const READY = /Listening on (http:\/\/\S+)/;
+/** With what follows the address: without it, that may be the first half of one. */
+const READY = /Listening on (http:\/\/\S+)\s/;
 const FIRST_KEY = /\b(ak_[0-9A-Za-z]{49})\b/;
 /** Tests start the same code some fifty times; compiling it is a good part of a start. */
 export const COMPILE_CACHE = resolve('node_modules/.cache/compile');
@@ -23,8 +24,11 @@ export interface ProcessOptions {
 /** The built service as a process of its own, started as its start script starts it. */
 export class ServiceProcess {
   private output = '';
+  private readonly closed: Promise<unknown>;
 
   private constructor(private readonly child: ChildProcess) {
+    // Not `exit`, at which what it wrote last may still be in the pipe.
+    this.closed = once(child, 'close');
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8');
       stream?.on('data', (chunk: string) => (this.output += chunk));
@@ -77,9 +81,9 @@ export class ServiceProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** @returns the exit code, null when a signal ended it */
+  /** Once all that it wrote was read. @returns the exit code, null when a signal ended it */
   async ended(): Promise<number | null> {
-    if (!this.exited) await once(this.child, 'exit');
+    await this.closed;
     return this.child.exitCode;
   }
 

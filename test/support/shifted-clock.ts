@@ -25,3 +25,24 @@ export class ShiftedClock extends SystemClock {
     this.jumpedMs += ms;
   }
 }
+
+/**
+ * The same, whose hands stand still: nothing that a process keeps for some seconds grows old while a test counts what
+ * it asks for, however long that takes. Timers keep their pace.
+ */
+export class StoppedClock extends SystemClock {
+  private readonly stoppedAt = { now: super.now().getTime(), monotonic: super.monotonic() };
+  private shiftMs = 0;
+
+  override now(): Date {
+    return new Date(this.stoppedAt.now + this.shiftMs);
+  }
+
+  override monotonic(): number {
+    return this.stoppedAt.monotonic + this.shiftMs;
+  }
+
+  moveOn(ms: number): void {
+    this.shiftMs += ms;
+  }
+}

@@ -4,7 +4,7 @@ import type { Database } from '../../src/platform/database/index.js';
 
 /**
  * What processes do on their own, in between: relaying jobs and running them, heartbeats, noting when keys were used, looking for
- * what deleted threads and agents have left, and for what is overdue. The jobs among it begin with the service, and no test
+ * what deleted threads, agents and integrations have left, and for what is overdue. The jobs among it begin with the service, and no test
  * waits for them.
  */
 const BACKGROUND = new RegExp(
@@ -15,6 +15,7 @@ const BACKGROUND = new RegExp(
     /"owners"/,
     /^select "id" from "threads" where "deleted_at" is not null limit/,
     /^select distinct "used"\."agent_id"/,
+    /^select "id" from "tool_integrations" where id = any/,
   ]
     .map(({ source }) => source)
     .join('|'),

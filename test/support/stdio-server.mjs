@@ -1,6 +1,6 @@
 // A tool server over its input and output, without any library: it starts quickly, and does wrong what it is told to.
 import { spawn } from 'node:child_process';
-import { closeSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setInterval, setTimeout } from 'node:timers';
 
@@ -13,7 +13,8 @@ const forever = () => setInterval(() => undefined, 60_000);
 const TOOLS = {
   pid: () => text(String(process.pid)),
   environment: () => text(JSON.stringify({ ...process.env, cwd: process.cwd() })),
-  silent: () => undefined,
+  /** Leaves a file in its folder: nothing else shows that the call is under way. */
+  silent: () => writeFileSync('silent', ''),
   slow: (id) => void setTimeout(() => write({ id, result: text('slow') }), 200),
   crash: () => process.exit(3),
   last_words: (id) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('bye') })}\n`, () => process.exit(0)),

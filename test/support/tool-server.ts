@@ -40,12 +40,14 @@ interface Session {
 /** A tool server of a test's own, which notes what it is asked. */
 export class ToolServer {
   readonly calls: ReceivedCall[] = [];
-  /** Every request, as the path and the headers that it came with. */
-  readonly requests: Pick<IncomingMessage, 'url' | 'headers'>[] = [];
+  /** Every request, as the method, the path and the headers that it came with. */
+  readonly requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[] = [];
   /** How often somebody has connected. */
   connections = 0;
   /** How often it has been asked for its tools. */
   listings = 0;
+  /** How many streams were opened on which it tells of changes; what it says before is told to nobody. */
+  listeners = 0;
   /** The status that a request is refused with. */
   refusal: (request: IncomingMessage) => number | undefined = () => undefined;
   /** What is done with the call of a tool that is not there. */
@@ -119,15 +121,18 @@ export class ToolServer {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { url, headers } = request;
-    this.requests.push({ url, headers });
+    const { method, url, headers } = request;
+    this.requests.push({ method, url, headers });
     const body = await text(request);
     const refused = this.refusal(request);
     if (refused !== undefined) return void response.writeHead(refused).end();
     if (body !== '') this.note(JSON.parse(body) as JSONRPCMessage);
     if (this.kind === 'sse') return this.answerOverSse(request, response, body);
     const asked = webRequest(request, response, body);
-    await send(await (this.kind === 'modern' ? this.modern.fetch(asked) : this.answerInSession(asked, body)), response);
+    const answer = await (this.kind === 'modern' ? this.modern.fetch(asked) : this.answerInSession(asked, body));
+    const listens = this.kind === 'modern' ? headers['mcp-method'] === 'subscriptions/listen' : method === 'GET';
+    if (listens && answer.ok) this.listeners += 1;
+    await send(answer, response);
   }
 
   private note(message: JSONRPCMessage): void {
@@ -176,6 +181,7 @@ export class ToolServer {
     const server = this.server();
     await server.connect(transport);
     this.sessions.set(id, { server, transport });
+    this.listeners += 1;
     response.on('close', () => this.sessions.delete(id));
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { formatApiKey } from '../../../src/access/domain/api-key-format.js';
 import { type Answer, useService } from '../../support/harness.js';
-import { ShiftedClock } from '../../support/shifted-clock.js';
+import { StoppedClock } from '../../support/shifted-clock.js';
 import { statementsOf } from '../../support/statements.js';
 
 const BUDGET = 60;
@@ -11,7 +11,7 @@ const WINDOW_MS = 61_000;
 /** Longer than a credential is cached. */
 const PAST_THE_CACHE_MS = 5_000;
 
-const clock = new ShiftedClock();
+const clock = new StoppedClock();
 const service = useService({ clock });
 beforeEach(() => {
   clock.moveOn(WINDOW_MS);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
 import { type Answer, useService, type TestOrganization } from '../../support/harness.js';
+import { StoppedClock } from '../../support/shifted-clock.js';
 import { statementsOf } from '../../support/statements.js';
-import { SkippingClock } from '../tenants/world.js';
 import { startTwoProcesses } from './two-processes.js';
 
 const CHAT = ['chat'];
 const EVERYTHING = ['chat', 'manageAgents', 'manageApiKeys'];
 
-const clock = new SkippingClock();
+const clock = new StoppedClock();
 const service = useService({ clock });
 
 interface CreatedKey {
@@ -121,7 +121,7 @@ describe('a key made over HTTP', () => {
     const expiresAt = new Date(clock.now().getTime() + 60_000).toISOString();
     const { body } = await create(key, { capabilities: CHAT, expiresAt });
     expect(await status(body.key)).toBe(200);
-    clock.skip(60_000);
+    clock.moveOn(60_000);
     expect(await service.http('GET', '/v1/models', { key: body.key })).toMatchObject({
       status: 401,
       body: { code: 'api_key_invalid' },
@@ -156,7 +156,7 @@ describe('what a credential costs the database', () => {
 
   it('is one look-up for many requests that come at once with a key that was not in use', async () => {
     const { key } = await (await service.organization()).keyWith(CHAT, [newId()]);
-    clock.skip(10_000);
+    clock.moveOn(10_000);
     const statements = await statementsOf(service.database, () =>
       Promise.all(Array.from({ length: 50 }, () => status(key, '/v1/ai-gateway'))),
     );
@@ -205,7 +205,7 @@ describe('credentials that fail', () => {
     });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
-    clock.skip(61_000);
+    clock.moveOn(61_000);
     expect(await failing(address, 1)).toEqual([401]);
   });
 
@@ -248,7 +248,7 @@ describe('credentials that fail', () => {
 
 describe('a revocation', () => {
   it('is seen at once where it is made, and within 5 seconds by every other process', async () => {
-    const time = new SkippingClock();
+    const time = new StoppedClock();
     const { here, there, key, close } = await startTwoProcesses(time);
     const call = async (
       app: typeof here,
@@ -271,7 +271,7 @@ describe('a revocation', () => {
     expect([await works(here), await works(there)]).toEqual([200, 200]);
     expect((await call(here, 'DELETE', `/v1/api-keys/${id}`, key)).status).toBe(204);
     expect(await works(here)).toBe(401);
-    time.skip(5_000);
+    time.moveOn(5_000);
     expect(await works(there)).toBe(401);
     await close();
   });

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useService } from '../../support/harness.js';
+import { StoppedClock } from '../../support/shifted-clock.js';
 import { statementsOf } from '../../support/statements.js';
 import { about, Sections } from './support.js';
 
-const service = useService();
+const service = useService({ clock: new StoppedClock() });
 let agent: Sections;
 
 beforeEach(async () => {

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { KeepToolLists } from '../../../src/integrations/application/keep-tool-lists.js';
 import { ConnectionPool } from '../../../src/integrations/mcp/connection-pool.js';
 import { IDLE_MS } from '../../../src/integrations/mcp/mcp-limits.js';
 import { until, useService } from '../../support/harness.js';
@@ -17,18 +18,32 @@ const LIST_TTL_MS = 300_000;
 const clock = new ManualClock();
 const service = useService({ clock, egressAllow: new LoopbackPorts() });
 let server: ToolServer;
+/** Each time that the service begins to take note of a change. */
+const armed = jest.spyOn(clock, 'after');
+let checks: jest.SpiedFunction<KeepToolLists['check']>;
 
 beforeEach(async () => {
+  checks = jest.spyOn(service.app.get(KeepToolLists, { strict: false }), 'check');
   server = await ToolServer.start('modern', { name: 'look' });
 });
 afterEach(() => server.close());
 
 const listed = (times: number): Promise<void> => until(() => server.listings === times, `it is asked ${times} times`);
 
+const heard = (): number => armed.mock.calls.filter(([ms]) => ms === SAID_WITHIN_MS).length;
+
 /** Says that its tools have changed, and lets the service take note. */
 async function announce(): Promise<void> {
+  await until(() => server.listeners > 0, 'it is listened to');
+  const before = heard();
   server.become([{ name: 'look' }], { announced: true });
+  await until(() => heard() > before, 'it is heard');
   await clock.advance(SAID_WITHIN_MS);
+}
+
+/** All that was asked so far is answered and stored: a server is not asked once more before that. */
+async function answered(): Promise<void> {
+  await Promise.all(checks.mock.results.map(({ value }) => value));
 }
 
 describe('a server', () => {
@@ -36,20 +51,15 @@ describe('a server', () => {
     const talk = await Talk.start(service);
     await connect(service, talk, customServer('app', server));
     await listed(1);
-    const isHeard = async (): Promise<boolean> => {
-      await announce();
-      return server.listings === 2;
-    };
-    await until(isHeard, 'it is asked at once');
+    await announce();
+    await answered();
+    expect(server.listings).toBe(2);
     for (let times = 0; times < 3; times += 1) await announce();
+    await answered();
     expect(server.listings).toBe(2);
     await clock.advance(ASKED_ONCE_IN_MS);
-    // What was said may arrive only now; then it is looked at a moment later.
-    const isAskedAgain = async (): Promise<boolean> => {
-      await clock.advance(SAID_WITHIN_MS);
-      return server.listings === 3;
-    };
-    await until(isAskedAgain, 'it is asked again');
+    await answered();
+    expect(server.listings).toBe(3);
   });
 
   it('that says it for ever keeps no connection open by that', async () => {
@@ -59,6 +69,7 @@ describe('a server', () => {
     expect(isOpen()).toBe(true);
     for (let passed = 0; isOpen() && passed < 2 * IDLE_MS; passed += ASKED_ONCE_IN_MS) {
       await announce();
+      await answered();
       await clock.advance(ASKED_ONCE_IN_MS - SAID_WITHIN_MS);
     }
     expect([isOpen(), server.listings > 2]).toEqual([false, true]);

@@ -41,6 +41,7 @@ describe.each(TOOL_SERVER_KINDS)('a server over %s whose tools change', (kind) =
     const server = await serve(kind, { name: 'old' });
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, customServer('app', server));
+    await until(() => server.listeners > 0, 'it is listened to');
     server.become([{ name: 'new' }, { name: 'other' }], { announced: true });
     await known(talk, id, 'new', 'other');
 

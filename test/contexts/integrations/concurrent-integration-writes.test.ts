@@ -65,7 +65,7 @@ describe('integrations that are made at once by two processes', () => {
     const answers = await atOnce(6, (at, index) => post(at, integrations.agentId, workflow({ nameSlug: `x${index}` })));
     expect(statuses(answers)).toEqual([201, 201, 422, 422, 422, 422]);
     expect(await integrations.rows()).toMatchObject({ tool_integrations: 50, tool_integration_agents: 50 });
-  }, 30_000);
+  });
 });
 
 describe('writes of one integration at once by two processes', () => {

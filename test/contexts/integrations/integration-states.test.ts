@@ -8,6 +8,7 @@ import { IntegrationStateRepository } from '../../../src/integrations/persistenc
 import type { ToolDefinition } from '../../../src/models/index.js';
 import { EventBus } from '../../../src/platform/events/index.js';
 import { useService } from '../../support/harness.js';
+import { statementsOf } from '../../support/statements.js';
 import { customMcp, Integrations, workflow } from './support.js';
 
 const service = useService();
@@ -157,9 +158,9 @@ describe('what an agent uses', () => {
     const first = await made();
     const { id } = await integrations.created(workflow());
     await states().save(first, connected(1, 'a'));
-    const before = service.database.statementCount;
-    const used = await states().ofAgent(organizationId, integrations.agentId);
-    expect(service.database.statementCount).toBe(before + 1);
+    const ofAgent = () => states().ofAgent(organizationId, integrations.agentId);
+    expect(await statementsOf(service.database, ofAgent)).toHaveLength(1);
+    const used = await ofAgent();
     expect(used.map(({ integration }) => integration)).toEqual([first, await stored(id)]);
     expect(used[0]?.state).toEqual({
       ...{ revision: 1, status: 'connected', error: null, toolsDigest: expect.stringMatching(/^[0-9a-f]{64}$/), toolsBytes: expect.any(Number), toolsCount: expect.any(Number) },

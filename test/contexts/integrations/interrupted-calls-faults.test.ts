@@ -74,6 +74,7 @@ describe('a server that dies in the middle of a call and comes back', () => {
     expect(newest()).toMatchObject({ isError: true, output: expect.stringMatching(/broke off|cannot be reached|was lost/) });
     expect((await talk.messages())[1]).toMatchObject({ toolCalls: [{ status: 'failed' }] });
 
+    await until(async () => (await service.http<IntegrationView>('GET', path(), { key: talk.key })).body.status === 'error', 'it was looked for');
     server = await LyingToolServer.start('none', undefined, port);
     await nextRun();
     expect(newest()).toMatchObject({ output: 'done', isError: false });

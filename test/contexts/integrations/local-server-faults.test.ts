@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Settings } from '../../../src/platform/config/index.js';
 import { useService } from '../../support/harness.js';
 import { catalogueOf, isRunning, localApp } from '../../support/local-app.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
@@ -80,8 +81,8 @@ describe('a local server', () => {
     const pid = await pidOf('one');
     service.models.next(...usesTools('mcp__one__silent').slice(0, 1));
     const waiting = silent.run('Wait');
-    await until(async () => (await silent.storedRun())?.status === 'running' && service.models.requests.length > 0, 'its run is under way');
-    await until(async () => (await silent.messages()).some(({ toolCalls = [] }) => toolCalls.length > 0), 'its call is under way');
+    const called = join(service.app.get(Settings).dataDir, 'integrations', await idOf('one'), 'silent');
+    await until(() => existsSync(called), 'its call is under way');
     await run('mcp__two__pid', echoOf('steady'));
     expect(modelRead(service.models).slice(-2)).toMatchObject([{ output: 'Too many local servers are in use. Try again later.', isError: true }, { output: 'done' }]);
 

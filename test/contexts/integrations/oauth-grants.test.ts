@@ -262,10 +262,9 @@ describe('a refresh', () => {
     tools.behaviour.token = 'hangs';
     const failed = reasonOf(token(at));
     await until(() => tools.hangs === 1, 'the token endpoint is asked');
-    const [open] = await service.database.query<{ count: string }>(
-      "select count(*) from pg_stat_activity where datname = current_database() and state = 'idle in transaction'",
-    );
-    expect(Number(open?.count)).toBe(0);
+    const held = "select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction'";
+    // What the service does on its own, now that time has passed, may hold one for a moment.
+    await until(async () => (await service.database.query(held)).length === 0, 'no connection is held');
     await clock.advance(10 * SECOND);
     expect(await failed).toBe('timeout');
     tools.reset();

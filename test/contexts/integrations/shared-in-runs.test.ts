@@ -52,7 +52,8 @@ describe('an integration that two agents of an organization use', () => {
     await look(one, 'one');
     await look(two, 'two');
     expect(server.connections).toBeGreaterThanOrEqual(before + 2);
-    const sessions = server.requests.slice(-2).map(({ headers }) => headers['mcp-session-id']);
+    const asked = server.requests.filter(({ method }) => method === 'POST');
+    const sessions = asked.slice(-2).map(({ headers }) => headers['mcp-session-id']);
     expect(new Set(sessions).size).toBe(2);
   });
 });

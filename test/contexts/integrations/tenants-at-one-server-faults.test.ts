@@ -2,12 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type TestService, useService } from '../../support/harness.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
 import { answerText, type LyingCall, LyingToolServer } from '../../support/lying-tool-server.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { Talk } from '../../support/talk.js';
 import { alwaysUses, attach, customServer, echoOf, integrationsPath, usesTools } from '../../support/tool-runs.js';
 import { until } from '../../support/until.js';
 
 const ORGANIZATIONS = 200;
-const service = useService({ egressAllow: new LoopbackPorts() });
+/** Of what is begun or ended at once, as a test's database has few connections. */
+const FEW = 20;
+// No call takes too long, however many are under way.
+const service = useService({ clock: new ManualClock(), egressAllow: new LoopbackPorts() });
 
 let server: LyingToolServer;
 
@@ -37,9 +41,8 @@ function askedWith({ request: { headers }, params }: LyingCall): Asked {
   return { key: coded(String(headers['x-key'])), session: headers['mcp-session-id'], userId: userContext?.userId };
 }
 
-/** After a moment, and not in the order of the requests: answers have every opportunity to be mixed up. */
 function tellWhoAsks(call: LyingCall): void {
-  setTimeout(() => answerText(call, JSON.stringify(askedWith(call))), Math.random() * 50);
+  answerText(call, JSON.stringify(askedWith(call)));
 }
 
 interface Customer {
@@ -54,13 +57,38 @@ async function customer(index: number): Promise<Customer> {
   return { talk, secret };
 }
 
-/** In few at a time, as a test's database has few connections. */
 async function customers(count: number): Promise<Customer[]> {
   const all: Customer[] = [];
-  for (let first = 0; first < count; first += 20) {
-    all.push(...(await Promise.all(Array.from({ length: Math.min(20, count - first) }, (_, index) => customer(first + index)))));
+  for (let first = 0; first < count; first += FEW) {
+    all.push(...(await Promise.all(Array.from({ length: Math.min(FEW, count - first) }, (_, index) => customer(first + index)))));
   }
   return all;
+}
+
+/**
+ * Runs of them all whose calls are under way together, and answered in no order: answers have every opportunity to be
+ * mixed up.
+ */
+async function answeredTogether(asking: readonly (readonly [Customer, TestService])[]): Promise<Asked[]> {
+  const calls: LyingCall[] = [];
+  server.answer('tools/call', (call) => calls.push(call));
+  const runs: Promise<Asked>[] = [];
+  let ended = 0;
+  const end = (): void => void (ended += 1);
+  for (let first = 0; first < asking.length; first += FEW) {
+    for (const [customer, on] of asking.slice(first, first + FEW)) {
+      const run = answered(customer, on);
+      run.then(end, end);
+      runs.push(run);
+    }
+    await until(() => calls.length + ended >= runs.length, 'their calls are under way');
+  }
+  calls.sort(() => Math.random() - 0.5);
+  while (calls.length > 0) {
+    for (const call of calls.splice(0, FEW)) tellWhoAsks(call);
+    await until(() => calls.length + ended >= runs.length, 'their runs have ended');
+  }
+  return Promise.all(runs);
 }
 
 async function answered({ talk }: Customer, on: TestService): Promise<Asked> {
@@ -83,8 +111,8 @@ describe('organizations that call one server at the same time', () => {
     try {
       service.models.always(alwaysUses(echoOf('tickets')));
       replica.models.always(alwaysUses(echoOf('tickets')));
-      const twice = await Promise.all(
-        [0, 1].flatMap((round) => all.map((each, index) => answered(each, (index + round) % 2 === 0 ? service : replica))),
+      const twice = await answeredTogether(
+        [0, 1].flatMap((round) => all.map((each, index) => [each, (index + round) % 2 === 0 ? service : replica] as const)),
       );
       expect(twice).toHaveLength(2 * ORGANIZATIONS);
       for (const [index, { key, userId }] of twice.entries()) {
@@ -127,6 +155,11 @@ describe('two agents of one organization with integrations of their own at one s
   });
 });
 
+/** Without the streams that connections open, which nobody waits for. */
+function asked(): number {
+  return server.requests.filter(({ httpMethod }) => httpMethod === 'POST').length;
+}
+
 describe('another organization', () => {
   it('can do nothing to an integration or a run whose call is under way, and nothing of it shows', async () => {
     const { talk } = await customer(1);
@@ -139,7 +172,7 @@ describe('another organization', () => {
     service.models.next(...usesTools(echoOf('tickets')));
     const run = talk.run('Go');
     await until(() => held !== undefined, 'the call is under way');
-    const before = server.requests.length;
+    const before = asked();
 
     const theirs = `${integrationsPath(talk)}/${id}`;
     const mixed = `${integrationsPath(stranger.talk)}/${id}`;
@@ -162,7 +195,7 @@ describe('another organization', () => {
       expect([method, path, status]).toEqual([method, path, 404]);
       expect(text).not.toContain('secret-of');
     }
-    expect(server.requests).toHaveLength(before);
+    expect(asked()).toBe(before);
     answerText(held!, 'mine');
     expect(await run).toMatchObject({ body: { run: { status: 'completed' }, message: { content: '["mine"]' } } });
     expect((await service.http('GET', theirs, { key: talk.key })).body).toMatchObject({ status: 'connected', url: server.url });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startService, type TestService } from '../../support/harness.js';
+import { startService, type TestService, until } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { sentToolNames } from '../../support/sent-tools.js';
@@ -72,6 +72,8 @@ describe('an integration of the workflow platform', () => {
     const talk = await Talk.start(service);
     await connect(service, talk, flow);
     expect(await callIn(talk)).toMatchObject({ isError: false });
+    // The connection's own, which no call waits for.
+    await until(() => platform.requests.some(({ method }) => method === 'GET'), 'the stream of the connection is asked for');
     platform.reset();
     const own = { url: platform.url, transportType: 'streamableHttp' as const };
     const headers = { 'x-organization-id': { type: 'plain_text', value: 'x' } };
