@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { schemas } from '../../src/app.module.js';
-import { migratedClusterFile } from './test-database.js';
+import { prepareDatabase } from './prepared-cluster.js';
 
 export interface DataFolder {
   readonly path: string;
@@ -13,8 +12,6 @@ export interface DataFolder {
 /** A `DATA_DIR` that no process has used, but whose database is made already, with its tables: making one takes seconds. */
 export async function dataFolder(): Promise<DataFolder> {
   const path = mkdtempSync(join(tmpdir(), 'service-data-'));
-  const database = join(path, 'database');
-  mkdirSync(database);
-  execFileSync('tar', ['-xf', await migratedClusterFile(schemas), '-C', database], { stdio: 'ignore' });
+  await prepareDatabase(path, schemas);
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

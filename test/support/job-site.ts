@@ -16,6 +16,7 @@ import { type ActiveJob, type JobDefinition, JobsModule, Processor, WorkerHost }
 import { ShutdownState } from '../../src/platform/lifecycle/index.js';
 import { createLogger, Logger } from '../../src/platform/telemetry/index.js';
 import { ManualClock } from './manual-clock.js';
+import { prepareDatabase } from './prepared-cluster.js';
 
 /** A database of its own, and what tells where the jobs are queued. */
 export interface JobDatabase {
@@ -27,6 +28,7 @@ export interface JobDatabase {
 /** Nothing outside the process: PGlite, and the queue in it. */
 export async function embeddedJobDatabase(schemas: readonly ContextSchema[]): Promise<JobDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'jobs-'));
+  await prepareDatabase(folder, schemas);
   const settings = readSettings({ DATA_DIR: folder }, { role: 'all', demo: false });
   const open = await openDatabase(settings, schemas);
   await migrate(open);

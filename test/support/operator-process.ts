@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { COMPILE_CACHE } from './service-process.js';
+import { COMPILE_CACHE, SHORT_LIVED } from './service-process.js';
 
 const ENTRY = resolve('dist/cli.js');
 
@@ -19,7 +19,7 @@ export async function operate(
   entry = ENTRY,
 ): Promise<OperatorOutcome> {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
-  const child = spawn(process.execPath, [entry, ...line], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, entry, ...line], {
     env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

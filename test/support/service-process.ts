@@ -8,6 +8,11 @@ const READY = /Listening on (http:\/\/\S+)\s/;
 const FIRST_KEY = /\b(ak_[0-9A-Za-z]{49})\b/;
 /** Tests start the same code some fifty times; compiling it is a good part of a start. */
 export const COMPILE_CACHE = resolve('node_modules/.cache/compile');
+/**
+ * V8 compiles what the embedded database runs often a second time, in the background, to code that is faster: a fifth
+ * of the computing that a start takes, and a process that lives for seconds never gets it back.
+ */
+export const SHORT_LIVED = ['--liftoff-only'];
 /** Far longer than a start takes; a machine that runs other tests beside it is slow. */
 const READY_WITHIN_MS = 60_000;
 
@@ -17,7 +22,7 @@ export interface ProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Another program than the service's own `dist/main.js`. */
   readonly entry?: string;
-  /** Given to the Node that runs it. */
+  /** Given to the Node that runs it, instead of `SHORT_LIVED`. */
   readonly nodeOptions?: readonly string[];
 }
 
@@ -51,7 +56,7 @@ export class ServiceProcess {
   }
 
   /** Starts it without waiting for it: for starts that are expected to fail. */
-  static spawn({ role = 'all', environment, entry = ENTRY, nodeOptions = [] }: ProcessOptions): ServiceProcess {
+  static spawn({ role = 'all', environment, entry = ENTRY, nodeOptions = SHORT_LIVED }: ProcessOptions): ServiceProcess {
     const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
     return new ServiceProcess(
       spawn(process.execPath, [...nodeOptions, entry, role], {

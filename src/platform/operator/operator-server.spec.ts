@@ -5,6 +5,7 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { prepareDatabase } from '../../../test/support/prepared-cluster.js';
 import { SystemClock } from '../clock/index.js';
 import { readSettings } from '../config/index.js';
 import { openDatabase, type OpenDatabase } from '../database/index.js';
@@ -115,6 +116,8 @@ describe('the operator socket', () => {
 });
 
 describe('an operator line in embedded mode', () => {
+  beforeEach(() => prepareDatabase(dataDir, []));
+
   const line = (here: readonly OperatorCommand[]) =>
     runOperatorLine(
       {

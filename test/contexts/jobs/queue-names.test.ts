@@ -3,9 +3,10 @@ import { DEFAULT_SCHEMA } from 'bullmq';
 import { schemas } from '../../../src/app.module.js';
 import { migrate, openPglite } from '../../../src/platform/database/index.js';
 import { migratePglite } from '../../../src/platform/jobs/pglite-pool.js';
+import { inMemory, preparedCluster } from '../../support/prepared-cluster.js';
 
 it('finds no name of the service that hides one of the queue, on the connection that they share', async () => {
-  const open = await openPglite({}, schemas);
+  const open = await openPglite(inMemory(await preparedCluster([])), schemas);
   if (open.native.kind !== 'embedded') throw new Error('PGlite is the embedded database');
   await migrate(open);
   await migratePglite(open.native.pglite);
