@@ -4,8 +4,8 @@ import type { Database } from '../../src/platform/database/index.js';
 
 /**
  * What processes do on their own, in between: relaying jobs and running them, heartbeats, noting when keys were used, looking for
- * what deleted threads, agents and integrations have left, and for what is overdue. The jobs among it begin with the service, and no test
- * waits for them.
+ * what deleted threads, agents and integrations have left, and for what is overdue. The jobs among it begin with the service,
+ * and no test waits for them.
  */
 const BACKGROUND = new RegExp(
   [
