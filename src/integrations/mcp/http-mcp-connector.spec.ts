@@ -5,6 +5,7 @@ import { ManualClock } from '../../../test/support/manual-clock.js';
 import { startModernServer } from '../../../test/support/modern-tool-server.js';
 import { ToolConnections } from '../../../test/support/tool-connections.js';
 import { until } from '../../../test/support/until.js';
+import { SystemClock } from '../../platform/clock/index.js';
 import type { McpConnection } from './mcp-connection.js';
 import type { McpFailure } from './mcp-failure.js';
 import { MAX_AGE_MS } from './mcp-limits.js';
@@ -71,7 +72,8 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
 
   it('fails the calls under way when it ends', async () => {
     const mortal = await startEverything(transport);
-    const connected = await connections.open({ url: mortal.url, transport });
+    // Time has to pass: a stream that broke off is gone on with, and only then missed.
+    const connected = await connections.open({ url: mortal.url, transport }, { clock: new SystemClock() });
     const long = connected.callTool(callOf('trigger-long-running-operation', { duration: 60, steps: 60 }), signal);
     const failed = expect(long).rejects.toMatchObject({ reason: 'unreachable' });
     await connected.callTool(callOf('echo', { message: 'x' }), signal);
@@ -160,7 +162,7 @@ describe('a server of the revision 2026-07-28', () => {
     const server = await startModernServer(define);
     let changes = 0;
     try {
-      await connections.open({ url: server.url }, { onToolsChanged: () => (changes += 1) });
+      await connections.open({ url: server.url }, { clock: new SystemClock(), onToolsChanged: () => (changes += 1) });
       await until(() => {
         server.toolsChanged();
         return changes > 0;
