@@ -119,10 +119,5 @@ export class FakeUpstream {
   }
 }
 
-/** An address at which nothing listens. */
-export async function refusedUrl(): Promise<string> {
-  const upstream = await FakeUpstream.start();
-  const { url } = upstream;
-  await upstream.close();
-  return url;
-}
+/** An address at which nothing listens: a port that no system gives away, and that `fetch` lets itself be sent to. */
+export const REFUSED_URL = 'http://127.0.0.1:2';
