@@ -8,7 +8,7 @@ import { until } from '../../../test/support/until.js';
 import { SystemClock } from '../../platform/clock/index.js';
 import type { McpConnection } from './mcp-connection.js';
 import type { McpFailure } from './mcp-failure.js';
-import { MAX_AGE_MS } from './mcp-limits.js';
+import { CHANGES_WITHIN_MS, MAX_AGE_MS } from './mcp-limits.js';
 
 const connections = new ToolConnections();
 const { signal } = new AbortController();
@@ -150,6 +150,31 @@ describe('a server of the revision 2026-07-28', () => {
       const connection = await connections.open({ url: server.url, headers }, { onListenFailed: (failure) => failures.push(failure) });
       await until(() => failures.length > 0, 'the refusal to be told');
       expect(failures.map(({ message }) => message)).toEqual(['The server answered with an error: No streams for Bearer [redacted]']);
+      expect(await connection.listTools(signal)).toHaveLength(1);
+    } finally {
+      await connections.close();
+      await server.close();
+    }
+    expect(failures).toHaveLength(1);
+  });
+
+  it('that drops the stream on which it tells of changed tools goes on, and that is told once', async () => {
+    const server = await startModernServer(define);
+    const clock = new ManualClock();
+    const failures: McpFailure[] = [];
+    let changes = 0;
+    try {
+      const told = { onToolsChanged: () => (changes += 1), onListenFailed: (failure: McpFailure) => failures.push(failure) };
+      const connection = await connections.open({ url: server.url }, { clock, ...told });
+      await until(async () => {
+        server.toolsChanged();
+        await clock.advance(CHANGES_WITHIN_MS);
+        return changes > 0;
+      }, 'the stream to be open');
+      expect(failures).toEqual([]);
+      server.dropListeners();
+      await until(() => failures.length > 0, 'the end of the stream to be told');
+      expect(failures.map(({ message }) => message)).toEqual(['The server ended the stream on which it tells of them.']);
       expect(await connection.listTools(signal)).toHaveLength(1);
     } finally {
       await connections.close();
