@@ -15,3 +15,16 @@ export function computingMs(work: () => void): number {
   });
   return Math.min(...takes);
 }
+
+const NAMES = Array.from({ length: 60_000 }, (_, index) => `name${(index * 7_919) % 60_000}`);
+
+/** A fixed piece of work, of what code here does all day: some 100 ms where a bound of 500 ms is generous. */
+function unitOfWork(): void {
+  const text = JSON.stringify(Object.fromEntries(NAMES.map((name) => [name, name.length])));
+  Object.keys(JSON.parse(text) as object).sort();
+}
+
+/** What `work` computes, as a multiple of a fixed piece of work: on a machine that computes slowly both take longer. */
+export function computingUnits(work: () => void): number {
+  return computingMs(work) / computingMs(unitOfWork);
+}

@@ -92,12 +92,3 @@ export async function failure(work: Promise<unknown>): Promise<Error> {
     (error: unknown) => error as Error,
   );
 }
-
-/** Resolves once `condition` holds; looks again at every turn of the event loop, and gives up after 5 s. */
-export async function untilTrue(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('Waited in vain');
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}

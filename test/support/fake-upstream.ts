@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { listenToLastingPort } from './lasting-port.js';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -120,11 +119,5 @@ export class FakeUpstream {
   }
 }
 
-/** An address at which nothing listens. */
-export async function refusedUrl(): Promise<string> {
-  const server = createServer();
-  const port = await listenToLastingPort(server);
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}
+/** An address at which nothing listens: a port that no system gives away, and that `fetch` lets itself be sent to. */
+export const REFUSED_URL = 'http://127.0.0.1:2';

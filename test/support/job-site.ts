@@ -17,6 +17,7 @@ import { ShutdownState } from '../../src/platform/lifecycle/index.js';
 import { createLogger, Logger } from '../../src/platform/telemetry/index.js';
 import { ManualClock } from './manual-clock.js';
 import { prepareDatabase } from './prepared-cluster.js';
+import { until as untilTrue } from './until.js';
 
 /** A database of its own, and what tells where the jobs are queued. */
 export interface JobDatabase {
@@ -187,12 +188,8 @@ export function activeJob<Payload>(data: Payload, signal = new AbortController()
 }
 
 /** Waits for what other connections and timers bring about. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('The condition did not come about');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+export function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  return untilTrue(condition, 'what other connections and timers are to bring about', { withinMs: 45_000 });
 }
 
 /** Opened by the test when a handler may go on. */

@@ -6,11 +6,12 @@ import { LocalServers } from '../../src/integrations/local/local-servers.js';
 import { ProcessMcpConnector } from '../../src/integrations/local/process-mcp-connector.js';
 import type { McpConnection } from '../../src/integrations/mcp/mcp-connection.js';
 import type { ProcessEndpoint } from '../../src/integrations/mcp/mcp-endpoint.js';
-import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
+import type { Clock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
 import { newId } from '../../src/platform/ids/index.js';
 import { ChildProcesses } from '../../src/platform/processes/index.js';
 import { Logger } from '../../src/platform/telemetry/index.js';
+import { ManualClock } from './manual-clock.js';
 
 export const SERVER = resolve('test/support/stdio-server.mjs');
 
@@ -68,7 +69,8 @@ export function useLocalServers(): { begin(clock?: Clock, environment?: Readonly
     rmSync(dataDir, { recursive: true, force: true });
   });
   return {
-    begin: (clock = new SystemClock(), environment = {}) => {
+    // It stands still where a test does not move it: on a busy machine even a good server may be slow.
+    begin: (clock = new ManualClock(), environment = {}) => {
       const local = new TestLocalServers(dataDir, clock, environment);
       begun.push(local);
       return local;

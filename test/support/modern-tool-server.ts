@@ -10,6 +10,8 @@ export interface ModernToolServer {
   readonly requests: IncomingMessage[];
   /** Whoever wants to listen is told an error of these words. */
   refuseListening(words: (request: IncomingMessage) => string): void;
+  /** Breaks off the streams of those who listen. */
+  dropListeners(): void;
   /** Tells the clients that listen that there are other tools. */
   toolsChanged(): void;
   close(): Promise<void>;
@@ -24,10 +26,13 @@ export async function startModernServer(define: (server: McpServer) => void): Pr
   };
   const handler = createMcpHandler(factory, { legacy: 'reject' });
   const requests: IncomingMessage[] = [];
+  const listeners = new Set<ServerResponse>();
   let refusal: ((request: IncomingMessage) => string) | undefined;
   const server = createServer((request, response) => {
     requests.push(request);
-    const isRefused = refusal !== undefined && request.headers['mcp-method'] === 'subscriptions/listen';
+    const listens = request.headers['mcp-method'] === 'subscriptions/listen';
+    if (listens) listeners.add(response);
+    const isRefused = refusal !== undefined && listens;
     const answered = isRefused ? refuse(request, response, refusal?.(request) ?? '') : handler.fetch(webRequest(request, response)).then((answer) => send(answer, response));
     answered.catch(() => response.destroy());
   });
@@ -38,6 +43,9 @@ export async function startModernServer(define: (server: McpServer) => void): Pr
     requests,
     refuseListening: (words) => {
       refusal = words;
+    },
+    dropListeners: () => {
+      for (const response of listeners) response.destroy();
     },
     toolsChanged: () => handler.notify.toolsChanged(),
     close: async () => {

@@ -1,5 +1,7 @@
+import { needsAuthorization } from '../../src/integrations/oauth/needs-authorization.js';
+import { OAuthGrants } from '../../src/integrations/oauth/oauth-grants.js';
 import type { ProtectedServer } from '../../src/integrations/oauth/protected-server.js';
-import type { Answer, RunningService } from './harness.js';
+import type { Answer, RunningService, TestService } from './harness.js';
 
 /** An integration of an agent, and a key that may change it. */
 export interface OAuthIntegration {
@@ -65,6 +67,18 @@ export async function readIntegration<View = Record<string, unknown>>(
   { key, agentId, server }: OAuthIntegration,
 ): Promise<View> {
   return succeeded(await service.http<View>('GET', pathOf(agentId, server.integrationId), { key }), 200).body;
+}
+
+/** Whether a connection to it would get a token now, and if not, what somebody has to sign in for. */
+export async function grantStateOf({ app }: Pick<TestService, 'app'>, server: ProtectedServer): Promise<'authorized' | 'none' | 'gone'> {
+  try {
+    await app.get(OAuthGrants, { strict: false }).tokensFor(server).current(new AbortController().signal);
+    return 'authorized';
+  } catch (error) {
+    const { message } = error as Error;
+    for (const state of ['none', 'gone'] as const) if (message === needsAuthorization(state).message) return state;
+    throw error;
+  }
 }
 
 function pathOf(agentId: string, integrationId?: string): string {

@@ -1,13 +1,15 @@
-import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
+import type { Clock } from '../../src/platform/clock/index.js';
 import { OperatorHttp, type SafeHttp, UndiciSafeHttp } from '../../src/platform/egress/index.js';
 import type { ConnectOptions, McpConnection } from '../../src/integrations/mcp/mcp-connection.js';
 import type { HttpEndpoint } from '../../src/integrations/mcp/mcp-endpoint.js';
 import { HttpMcpConnector } from '../../src/integrations/mcp/http-mcp-connector.js';
 import { ScriptedResolver } from './egress-bench.js';
+import { ManualClock } from './manual-clock.js';
 
 type Partly = Partial<HttpEndpoint> & Pick<HttpEndpoint, 'url'>;
 
 export interface Connecting {
+  /** One that stands still unless a test says otherwise: on a busy machine even a good server may be slow. */
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly onToolsChanged?: () => void;
@@ -19,7 +21,7 @@ export class ToolConnections {
   private readonly clients: UndiciSafeHttp[] = [];
   private readonly connections: McpConnection[] = [];
 
-  async open(partly: Partly, { clock = new SystemClock(), signal, onToolsChanged, onListenFailed }: Connecting = {}): Promise<McpConnection> {
+  async open(partly: Partly, { clock = new ManualClock(), signal, onToolsChanged, onListenFailed }: Connecting = {}): Promise<McpConnection> {
     const connection = await this.connector(partly.url, clock).connect(endpoint(partly), {
       signal: signal ?? new AbortController().signal,
       onToolsChanged: onToolsChanged ?? (() => undefined),
@@ -29,7 +31,7 @@ export class ToolConnections {
     return connection;
   }
 
-  connector(url: string, clock: Clock = new SystemClock()): HttpMcpConnector {
+  connector(url: string, clock: Clock = new ManualClock()): HttpMcpConnector {
     const none = this.client([], clock);
     return new HttpMcpConnector(clock, this.client([new URL(url).host], clock), new OperatorHttp(none, new Set()));
   }

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Database } from '../../platform/database/index.js';
+import { IntegrationNotFound } from '../domain/integrations.errors.js';
 import { SIGNED_IN_WAIT_MS } from '../limits.js';
-import { type AuthorizableIntegration, OAuthIntegrations, type ProtectedServer } from '../oauth/protected-server.js';
+import { OAuthIntegrations, type ProtectedServer } from '../oauth/protected-server.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { atMost } from './at-most.js';
 import { CheckWhenGrantChanges } from './check-when-grant-changes.js';
 import { ProtectedServers } from './protected-servers.js';
+import { RequireChangeable } from './require-changeable.js';
 
 /** The integrations that people sign in to, for the sign-in. */
 @Injectable()
@@ -15,17 +17,17 @@ export class AuthorizableIntegrations extends OAuthIntegrations {
     private readonly integrations: IntegrationRepository,
     private readonly servers: ProtectedServers,
     private readonly checks: CheckWhenGrantChanges,
-    private readonly database: Database,
+    private readonly requireChangeable: RequireChangeable,
     private readonly clock: Clock,
   ) {
     super();
   }
 
-  async find(organizationId: string, agentId: string, id: string): Promise<AuthorizableIntegration | null> {
-    const integration = await this.integrations.findForAgent(organizationId, agentId, id);
-    if (!integration) return null;
-    const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
-    return { server: this.servers.of(integration), agentIds };
+  async changeableBy(caller: Principal, agentId: string, id: string): Promise<ProtectedServer | null> {
+    await this.requireChangeable.execute(caller, agentId, id);
+    const integration = await this.integrations.findForAgent(caller.organizationId, agentId, id);
+    if (!integration) throw new IntegrationNotFound();
+    return this.servers.of(integration);
   }
 
   async serverOf(organizationId: string, integrationId: string): Promise<ProtectedServer | null> {

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Integration } from '../domain/integration.js';
-import type { IntegrationState } from '../domain/tool-list.js';
+import type { IntegrationOverview } from '../domain/tool-list.js';
 import { CheckIntegration } from './check-integration.js';
 
 /** Asks the server of an integration that has just been stored. */
@@ -11,7 +11,7 @@ export class CheckAfterWrite {
   constructor(private readonly checkIntegration: CheckIntegration) {}
 
   /** Never throws: what is stored is stored, and to refuse the request would say otherwise. @returns null when it failed */
-  async execute(integration: Integration): Promise<IntegrationState | null> {
+  async execute(integration: Integration): Promise<IntegrationOverview | null> {
     try {
       return await this.checkIntegration.execute(integration);
     } catch (error) {

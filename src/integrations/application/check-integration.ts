@@ -5,7 +5,7 @@ import { EventBus } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { IntegrationChecked } from '../domain/integrations.events.js';
 import type { Integration } from '../domain/integration.js';
-import type { IntegrationState, IntegrationStatus, ListedTool } from '../domain/tool-list.js';
+import type { IntegrationOverview, ServerFinding } from '../domain/tool-list.js';
 import { CONNECT_MS } from '../limits.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
 import { withinTime } from '../mcp/within-time.js';
@@ -16,12 +16,7 @@ import { ServerConnections } from './server-connections.js';
 /** Over `new_connection` whatever became of earlier attempts; one that is open is left to the calls that have it. */
 export type CheckedOver = 'new_connection' | 'open_connection';
 
-interface Finding {
-  readonly status: IntegrationStatus;
-  readonly error: string | null;
-  /** Undefined where the server did not list them. */
-  readonly tools?: readonly ListedTool[];
-}
+type Finding = Pick<ServerFinding, 'status' | 'error' | 'tools'>;
 
 /** Asks an integration's server for its tools. */
 @Injectable()
@@ -40,16 +35,13 @@ export class CheckIntegration {
    * Lists the server's tools and stores what came of it; a list that cannot be had again stays. Takes at most
    * `CONNECT_MS`. What the server does wrong is the state's `error`.
    */
-  async execute(integration: Integration, over: CheckedOver = 'new_connection'): Promise<IntegrationState> {
+  async execute(integration: Integration, over: CheckedOver = 'new_connection'): Promise<IntegrationOverview> {
     const { organizationId, id, revision } = integration;
     const finding = await this.ask(integration, over);
-    const { status, error } = finding;
-    const tools = finding.tools ?? (await this.states.tools(organizationId, id));
-    const state: IntegrationState = { revision, status, error, tools, checkedAt: this.clock.now() };
-    await this.states.save(integration, state);
+    const shown = await this.states.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
     const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
     this.events.publish(new IntegrationChecked(organizationId, id, agentIds));
-    return state;
+    return shown;
   }
 
   private async ask(integration: Integration, over: CheckedOver): Promise<Finding> {
@@ -66,7 +58,7 @@ export class CheckIntegration {
       if (!(error instanceof McpFailure)) throw error;
       const { reason, detail, message } = error;
       this.logger.info({ integrationId: integration.id, reason, detail }, 'A tool server did not list its tools');
-      return { status: reason === 'needs_authorization' ? reason : 'error', error: message };
+      return { status: reason === 'needs_authorization' ? reason : 'error', error: message, tools: null };
     }
   }
 }

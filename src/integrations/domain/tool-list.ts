@@ -25,6 +25,12 @@ export interface IntegrationState {
   readonly checkedAt: Date;
 }
 
+/** What came of asking a server. */
+export interface ServerFinding extends Omit<IntegrationState, 'tools'> {
+  /** Null where the server did not list them: those that are known stay. */
+  readonly tools: readonly ListedTool[] | null;
+}
+
 /** A state without its tools, for the path of a run. */
 export interface StateHeader extends Omit<IntegrationState, 'tools'> {
   /** Another one for each list of tools. */

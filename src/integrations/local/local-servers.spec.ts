@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { callTool, endpoint, failure, SERVER, type TestLocalServers, useLocalServers } from '../../../test/support/local-servers.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { until } from '../../../test/support/until.js';
-import { SystemClock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { McpConnection } from '../mcp/mcp-connection.js';
 
@@ -125,7 +124,7 @@ describe('the number of local servers', () => {
   });
 
   it('is bounded: a newcomer is told so where all others are busy', async () => {
-    local = processes.begin(new SystemClock(), { MCP_LOCAL_SERVERS: '1' });
+    local = processes.begin(new ManualClock(), { MCP_LOCAL_SERVERS: '1' });
     const busy = await local.connect();
     const slow = callTool(busy, 'slow');
     await expect(local.connect()).rejects.toEqual(failure('process', 'Too many local servers are in use. Try again later.'));
@@ -135,7 +134,7 @@ describe('the number of local servers', () => {
   });
 
   it('may be none', async () => {
-    local = processes.begin(new SystemClock(), { MCP_LOCAL_SERVERS: '0' });
+    local = processes.begin(new ManualClock(), { MCP_LOCAL_SERVERS: '0' });
     await expect(local.connect()).rejects.toEqual(failure('process', 'Too many local servers are in use. Try again later.'));
   });
 

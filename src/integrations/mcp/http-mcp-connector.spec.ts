@@ -5,9 +5,10 @@ import { ManualClock } from '../../../test/support/manual-clock.js';
 import { startModernServer } from '../../../test/support/modern-tool-server.js';
 import { ToolConnections } from '../../../test/support/tool-connections.js';
 import { until } from '../../../test/support/until.js';
+import { SystemClock } from '../../platform/clock/index.js';
 import type { McpConnection } from './mcp-connection.js';
 import type { McpFailure } from './mcp-failure.js';
-import { MAX_AGE_MS } from './mcp-limits.js';
+import { CHANGES_WITHIN_MS, MAX_AGE_MS } from './mcp-limits.js';
 
 const connections = new ToolConnections();
 const { signal } = new AbortController();
@@ -71,7 +72,8 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
 
   it('fails the calls under way when it ends', async () => {
     const mortal = await startEverything(transport);
-    const connected = await connections.open({ url: mortal.url, transport });
+    // Time has to pass: a stream that broke off is gone on with, and only then missed.
+    const connected = await connections.open({ url: mortal.url, transport }, { clock: new SystemClock() });
     const long = connected.callTool(callOf('trigger-long-running-operation', { duration: 60, steps: 60 }), signal);
     const failed = expect(long).rejects.toMatchObject({ reason: 'unreachable' });
     await connected.callTool(callOf('echo', { message: 'x' }), signal);
@@ -156,11 +158,36 @@ describe('a server of the revision 2026-07-28', () => {
     expect(failures).toHaveLength(1);
   });
 
+  it('that drops the stream on which it tells of changed tools goes on, and that is told once', async () => {
+    const server = await startModernServer(define);
+    const clock = new ManualClock();
+    const failures: McpFailure[] = [];
+    let changes = 0;
+    try {
+      const told = { onToolsChanged: () => (changes += 1), onListenFailed: (failure: McpFailure) => failures.push(failure) };
+      const connection = await connections.open({ url: server.url }, { clock, ...told });
+      await until(async () => {
+        server.toolsChanged();
+        await clock.advance(CHANGES_WITHIN_MS);
+        return changes > 0;
+      }, 'the stream to be open');
+      expect(failures).toEqual([]);
+      server.dropListeners();
+      await until(() => failures.length > 0, 'the end of the stream to be told');
+      expect(failures.map(({ message }) => message)).toEqual(['The server ended the stream on which it tells of them.']);
+      expect(await connection.listTools(signal)).toHaveLength(1);
+    } finally {
+      await connections.close();
+      await server.close();
+    }
+    expect(failures).toHaveLength(1);
+  });
+
   it('tells of changed tools', async () => {
     const server = await startModernServer(define);
     let changes = 0;
     try {
-      await connections.open({ url: server.url }, { onToolsChanged: () => (changes += 1) });
+      await connections.open({ url: server.url }, { clock: new SystemClock(), onToolsChanged: () => (changes += 1) });
       await until(() => {
         server.toolsChanged();
         return changes > 0;

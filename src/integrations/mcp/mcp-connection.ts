@@ -30,7 +30,7 @@ export interface ConnectOptions {
   readonly signal: AbortSignal;
   /** The server says that its tools are others now. */
   readonly onToolsChanged: () => void;
-  /** The server has refused to say so. The failure has nothing that the server was told in confidence. */
+  /** The server has refused to say so, or does not any more: at most once for a connection. The failure has nothing that the server was told in confidence. */
   readonly onListenFailed?: (failure: McpFailure) => void;
   /** Somebody asks for just this attempt: it is made whatever became of earlier ones. */
   readonly anew?: boolean;

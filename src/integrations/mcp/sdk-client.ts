@@ -1,5 +1,6 @@
 import { Client, type jsonSchemaValidator, type JsonSchemaValidator, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import type { Clock } from '../../platform/clock/index.js';
+import { McpFailure } from './mcp-failure.js';
 import { CHANGES_WITHIN_MS, MAX_PAGES, SDK_TIMEOUT_MS } from './mcp-limits.js';
 
 const CLIENT_INFO = { name: 'agent-service', version: '1.0.0' };
@@ -34,7 +35,7 @@ export class ToolChanges {
   constructor(
     private readonly clock: Clock,
     private readonly onToolsChanged: () => void,
-    /** Changes will not be told. */
+    /** Changes will not be told, or not any more. */
     private readonly onListenFailed: (error: unknown) => void,
   ) {}
 
@@ -46,7 +47,11 @@ export class ToolChanges {
   /** Connections of the newer protocol tell of changes only where it is asked for; they are usable without. */
   listen(client: Client): void {
     if (!tellsOfChanges(client) || client.getProtocolEra() !== 'modern') return;
-    client.listen({ toolsListChanged: true }, { timeout: SDK_TIMEOUT_MS }).catch(this.onListenFailed);
+    client
+      .listen({ toolsListChanged: true }, { timeout: SDK_TIMEOUT_MS })
+      .then(({ closed }) => closed)
+      .then(() => this.onListenFailed(new McpFailure('unreachable', 'The server ended the stream on which it tells of them.')))
+      .catch(this.onListenFailed);
   }
 
   /** The connection is over: nothing more is told of it. */

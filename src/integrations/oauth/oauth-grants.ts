@@ -9,7 +9,7 @@ import { OAuthGrantRepository } from '../persistence/oauth-grant.repository.js';
 import { CACHE_MS, CACHED_GRANTS, REFUSED_TOKENS_PAUSE_MS } from './limits.js';
 import { needsAuthorization } from './needs-authorization.js';
 import { OAuthGrantChanged } from './oauth.events.js';
-import { type OAuthGrant, type OAuthGrantState, stateFor } from './oauth-grant.js';
+import { type OAuthGrant, stateFor } from './oauth-grant.js';
 import type { Tokens } from './oauth-client.js';
 import { OAuthSecrets } from './oauth-secrets.js';
 import type { ProtectedServer } from './protected-server.js';
@@ -44,15 +44,7 @@ export class OAuthGrants {
     );
   }
 
-  /** `none` also where the grant was made for another address; what another process changes shows within seconds. */
-  async stateOf(server: ProtectedServer): Promise<OAuthGrantState> {
-    const { grant, tokens } = await this.load(server);
-    const state = stateFor(grant, server);
-    // Whoever changes what an integration authenticates with removes its secrets.
-    return state === 'authorized' && tokens === undefined ? 'gone' : state;
-  }
-
-  /** Changes with every sign-in and when the grant is gone, and not when tokens are refreshed; null without a grant. */
+  /** Changes with every sign-in and when the grant is gone, and not when tokens are refreshed; null without a grant for this address. */
   async versionOf(server: ProtectedServer): Promise<string | null> {
     const { grant } = await this.load(server);
     return stateFor(grant, server) === 'none' ? null : (grant?.version ?? null);

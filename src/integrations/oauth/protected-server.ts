@@ -1,3 +1,4 @@
+import type { Principal } from '../../access/index.js';
 import type { TransportType } from '../domain/integration.js';
 
 /** The tool server of an integration that authenticates with OAuth. */
@@ -9,22 +10,14 @@ export interface ProtectedServer {
   readonly transport: TransportType;
 }
 
-/** An integration as the sign-in needs it. */
-export interface AuthorizableIntegration {
-  /** Null where the integration does not authenticate with OAuth. */
-  readonly server: ProtectedServer | null;
-  /** Every agent that uses the record. */
-  readonly agentIds: readonly string[];
-}
-
 /** How the sign-in finds the integration that it is for. */
 export abstract class OAuthIntegrations {
-  /** @returns null when the agent has no such integration */
-  abstract find(
-    organizationId: string,
-    agentId: string,
-    integrationId: string,
-  ): Promise<AuthorizableIntegration | null>;
+  /**
+   * For one who wants to sign in, which counts for every agent that uses the integration.
+   * @returns null when it does not authenticate with OAuth
+   * @throws IntegrationNotFound when the agent has no such integration; ForbiddenByAgentAllowlist
+   */
+  abstract changeableBy(caller: Principal, agentId: string, integrationId: string): Promise<ProtectedServer | null>;
 
   /** As it is now. @returns null when the integration is gone or no longer authenticates with OAuth */
   abstract serverOf(organizationId: string, integrationId: string): Promise<ProtectedServer | null>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { startAuthorization } from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
-import { ForbiddenByAgentAllowlist, mayUseAgent, type Principal } from '../../access/index.js';
+import type { Principal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, isForeignKeyViolation, type Transaction } from '../../platform/database/index.js';
 import { secureRandomBytes } from '../../platform/ids/index.js';
@@ -70,12 +70,9 @@ export class StartSignIn {
   }
 
   private async serverFor({ caller, agentId, integrationId }: SignInRequest): Promise<ProtectedServer> {
-    const found = await this.integrations.find(caller.organizationId, agentId, integrationId);
-    if (!found) throw new IntegrationNotFound();
-    // The grant counts for every agent that uses the record.
-    if (!found.agentIds.every((id) => mayUseAgent(caller, id))) throw new ForbiddenByAgentAllowlist();
-    if (!found.server) throw new OAuthNotUsed();
-    return found.server;
+    const server = await this.integrations.changeableBy(caller, agentId, integrationId);
+    if (!server) throw new OAuthNotUsed();
+    return server;
   }
 
   private async clientFor(

@@ -8,6 +8,7 @@ import {
   type IntegrationState,
   type IntegrationStatus,
   type ListedTool,
+  type ServerFinding,
   shownDescription,
   type StateHeader,
 } from '../domain/tool-list.js';
@@ -34,17 +35,28 @@ type OfAgentRow = IntegrationRow & {
   readonly checked_at: string;
 };
 
+/** What is shown of the tools that a finding without a list has left as they were; null with a list. */
+interface KeptRow {
+  readonly kept: IntegrationOverview['tools'] | null;
+}
+
 /** What is known of the servers. Nobody needs a transaction for it: each state is whole, and only the newest counts. */
 @Injectable()
 export class IntegrationStateRepository {
   constructor(private readonly database: Database) {}
 
-  /** Does nothing where the integration is gone or has changed since, and where a newer state is stored. */
-  async save({ organizationId, id }: Integration, state: IntegrationState): Promise<void> {
-    const { revision, status, error, tools, checkedAt } = state;
-    const facts = { toolsDigest: digestOf(tools), toolsBytes: JSON.stringify(tools).length, overview: overviewOf(tools) };
-    const parameters = { organizationId, integrationId: id, revision, status, error, tools, checkedAt };
-    await SAVE_STATE.run(this.database, { ...parameters, ...facts });
+  /**
+   * Does nothing where the integration is gone or has changed since, and where a newer state is stored.
+   * @returns what is shown of it, with the tools that are kept where the finding has none
+   */
+  async save({ organizationId, id }: Integration, finding: ServerFinding): Promise<IntegrationOverview> {
+    const { revision, status, error, tools, checkedAt } = finding;
+    const listed = tools ?? [];
+    const overview = overviewOf(listed);
+    const facts = { isListed: tools !== null, toolsDigest: digestOf(listed), toolsBytes: JSON.stringify(listed).length, overview };
+    const parameters = { organizationId, integrationId: id, revision, status, error, tools: listed, checkedAt };
+    const [stored] = await SAVE_STATE.run<KeptRow>(this.database, { ...parameters, ...facts });
+    return { revision, status, error, tools: stored?.kept ?? overview };
   }
 
   async remove({ em }: Transaction, { organizationId, id }: Integration): Promise<void> {
@@ -64,12 +76,10 @@ export class IntegrationStateRepository {
     return rows.map((row) => ({ integration: toIntegration(row), state: headerOf(row) }));
   }
 
-  /** Of the last successful listing; none where there was none, or the integration is gone. */
-  async tools(organizationId: string, integrationId: string): Promise<readonly ListedTool[]> {
-    return (await this.list(organizationId, integrationId))?.tools ?? [];
-  }
-
-  /** As `tools`, with what tells this list from others: it may be a newer one than a header that was read before. */
+  /**
+   * Of the last successful listing, with what tells this list from others: it may be a newer one than a header that was
+   * read before. Null where the server was never asked, or the integration is gone.
+   */
   async list(organizationId: string, integrationId: string): Promise<StoredList | null> {
     const row = await this.database.read((em) => em.findOne(StoredState, { organizationId, integrationId }));
     return row && { tools: row.tools, toolsDigest: row.toolsDigest };

@@ -19,12 +19,13 @@ export const INTEGRATIONS_OF_AGENT = statement(
 
 /**
  * The lock waits for a removal or change that is under way, so that a state of what is gone by then is not stored. The
- * condition at the end leaves a newer state alone. A list that is the same is not written again.
+ * condition at the end leaves a newer state alone. A list that is the same is not written again, and where none came the one
+ * that is there stays: read first and written back, it could take the place of one that came meanwhile.
  */
 export const SAVE_STATE = statement(
   {
     ...{ organizationId: 'uuid', integrationId: 'uuid', revision: 'integer', status: 'text', error: 'text' },
-    ...{ tools: 'jsonb', toolsDigest: 'text', toolsBytes: 'integer', overview: 'jsonb', checkedAt: 'timestamptz' },
+    ...{ isListed: 'boolean', tools: 'jsonb', toolsDigest: 'text', toolsBytes: 'integer', overview: 'jsonb', checkedAt: 'timestamptz' },
   },
   (p) => `
   insert into tool_integration_states as stored
@@ -36,8 +37,10 @@ export const SAVE_STATE = statement(
   for share of i
   on conflict (integration_id) do update set
     revision = excluded.revision, status = excluded.status, error = excluded.error, checked_at = excluded.checked_at,
-    tools = case when stored.tools_digest = excluded.tools_digest then stored.tools else excluded.tools end,
-    overview = case when stored.tools_digest = excluded.tools_digest then stored.overview else excluded.overview end,
-    tools_digest = excluded.tools_digest, tools_bytes = excluded.tools_bytes
-  where stored.revision <= excluded.revision`,
+    tools = case when ${p.isListed} and stored.tools_digest <> excluded.tools_digest then excluded.tools else stored.tools end,
+    overview = case when ${p.isListed} and stored.tools_digest <> excluded.tools_digest then excluded.overview else stored.overview end,
+    tools_digest = case when ${p.isListed} then excluded.tools_digest else stored.tools_digest end,
+    tools_bytes = case when ${p.isListed} then excluded.tools_bytes else stored.tools_bytes end
+  where stored.revision <= excluded.revision
+  returning case when ${p.isListed} then null else overview end as kept`,
 );

@@ -9,8 +9,13 @@ import { openDatabase, type OpenDatabase, type ServerLimits } from './open-datab
 import { migration, type NamedMigration } from './schema.js';
 import { clusterOnly } from '../../../test/support/modes.js';
 
-const LIMITS: ServerLimits = { statementTimeoutMs: 300, migrationSilenceMs: 500 };
-const SLOW = 'select pg_sleep(0.9)';
+/** Long enough for a short statement on a busy machine; set where a test is about it, and nowhere else. */
+const STATEMENT_TIMEOUT_MS = 1_000;
+const SLOW = 'select pg_sleep(1.5)';
+/** Over only when it is ended. */
+const ENDLESS = 'select pg_sleep(600)';
+/** Within it a busy server has to greet a new connection. */
+const SILENCE_MS = 1_500;
 const HOLD = 'select pg_advisory_lock(7216943001)';
 const LET_GO = 'select pg_advisory_unlock(7216943001)';
 
@@ -36,10 +41,10 @@ clusterOnly('migrating a database server', () => {
     await empty.close();
   });
 
-  async function open(migrations: readonly NamedMigration[], url = empty.url): Promise<OpenDatabase> {
+  async function open(migrations: readonly NamedMigration[], limits: ServerLimits = {}, url = empty.url): Promise<OpenDatabase> {
     const environment = { DATABASE_URL: url, SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') };
     const settings = readSettings(environment, { role: 'all', demo: false });
-    const made = await openDatabase(settings, [{ entities: [], migrations }], LIMITS);
+    const made = await openDatabase(settings, [{ entities: [], migrations }], limits);
     opened.push(made);
     return made;
   }
@@ -65,15 +70,15 @@ clusterOnly('migrating a database server', () => {
 
   it('takes as long as it takes, whatever limit the service or its role has', async () => {
     await other.query(`do $$ begin execute format('alter database %I set statement_timeout = 200', current_database()); end $$`);
-    const database = await open([table, slow]);
+    const database = await open([table, slow], { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     await expect(database.database.query(SLOW)).rejects.toThrow('cannot reach its database');
     expect(await migrate(database)).toEqual(['01_table', '02_slow']);
-    expect(await pendingMigrations(database)).toEqual([]);
+    expect(await pendingMigrations(await open([table, slow]))).toEqual([]);
   });
 
   it('waits for another process for as long as that takes, and says so', async () => {
     await other.query(HOLD);
-    const database = await open([table]);
+    const database = await open([table], { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     const told: string[] = [];
     const migrating = migrate(database, () => told.push('waits'));
     await until(() => told.length > 0);
@@ -99,10 +104,10 @@ clusterOnly('migrating a database server', () => {
   });
 
   it('does not go on without its lock when the connection that holds it breaks', async () => {
-    const database = await open([table, slow, migration('03_after', ['create table after_it (id int)'])]);
+    const database = await open([table, migration('02_endless', [ENDLESS]), migration('03_after', ['create table after_it (id int)'])]);
     const migrating = migrate(database);
     migrating.catch(() => undefined);
-    await other.query('select pg_terminate_backend($1)', [await running(SLOW)]);
+    await other.query('select pg_terminate_backend($1)', [await running(ENDLESS)]);
     await expect(migrating).rejects.toThrow(/terminat/i);
     expect(await made()).toBe(false);
     expect(await pendingMigrations(database)).toHaveLength(3);
@@ -116,12 +121,12 @@ clusterOnly('migrating a database server', () => {
     url.port = String(proxy.port);
     try {
       // Longer than a server may be silent: one that greets new connections is there.
-      const lengthy = migration('02_lengthy', ['select pg_sleep(2)']);
-      const patient = await open([table, lengthy], url.href);
+      const lengthy = migration('02_lengthy', ['select pg_sleep(4)']);
+      const patient = await open([table, lengthy], { migrationSilenceMs: SILENCE_MS }, url.href);
       expect(await migrate(patient)).toHaveLength(2);
 
       await other.query(HOLD);
-      const database = await open([table, lengthy, migration('03_more', [SLOW])], url.href);
+      const database = await open([table, lengthy, migration('03_more', [SLOW])], { migrationSilenceMs: SILENCE_MS }, url.href);
       const migrating = migrate(database, () => proxy.stall('everything'));
       await expect(migrating).rejects.toThrow(/terminat/i);
     } finally {

@@ -3,8 +3,9 @@ import { Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Canary } from '../../../test/support/canary.js';
-import { EgressBench, failure, PUBLIC, REQUEST, ScriptedResolver, untilTrue } from '../../../test/support/egress-bench.js';
+import { EgressBench, failure, PUBLIC, REQUEST, ScriptedResolver } from '../../../test/support/egress-bench.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
+import { until } from '../../../test/support/until.js';
 import type { Dial } from './index.js';
 
 let bench: EgressBench;
@@ -130,7 +131,7 @@ describe('time', () => {
       canary.respond(silent);
       const before = canary.requests.length;
       const failed = failure(bench.toCanary({ clock }).request(canary.url, { ...REQUEST, ...limits }));
-      await untilTrue(() => canary.requests.length > before);
+      await until(() => canary.requests.length > before, 'the request to arrive');
       await clock.advance(499);
       await clock.advance(1);
       expect(await failed).toMatchObject({ reason: 'timeout', kind: 'gateway_timeout' });
@@ -153,7 +154,7 @@ describe('time', () => {
     });
     await bench.toCanary({ clock }).request(canary.url, { ...REQUEST, timeoutMs: 500 });
     await clock.advance(500);
-    await untilTrue(() => gone);
+    await until(() => gone, 'the connection to be closed');
   });
 
   it('is bounded while the name is looked up and while the connection is made', async () => {
@@ -168,7 +169,7 @@ describe('time', () => {
     const dial: Dial = () => (dialled = new Socket());
     const resolver = new ScriptedResolver(() => [PUBLIC]);
     const unconnected = failure(bench.client({ clock, resolver, dial }).request('http://slow.example/', { ...REQUEST, timeoutMs: 60_000 }));
-    await untilTrue(() => dialled !== undefined);
+    await until(() => dialled !== undefined, 'the connection to be dialled');
     await clock.advance(10_000);
     expect(await unconnected).toMatchObject({ reason: 'timeout' });
     expect(dialled?.destroyed).toBe(true);
@@ -181,7 +182,7 @@ describe('time', () => {
     const controller = new AbortController();
     const before = canary.requests.length;
     const failed = failure(bench.toCanary({ clock }).request(canary.url, { ...REQUEST, signal: controller.signal }));
-    await untilTrue(() => canary.requests.length > before);
+    await until(() => canary.requests.length > before, 'the request to arrive');
     controller.abort(reason);
     expect(await failed).toBe(reason);
     canary.respond((_request, response) => response.end('x'));

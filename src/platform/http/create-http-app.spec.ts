@@ -3,6 +3,7 @@ import { Global, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NotesController } from '../../../test/support/notes.controller.js';
+import { until } from '../../../test/support/until.js';
 import { Clock, SystemClock } from '../clock/index.js';
 import { readSettings, Settings } from '../config/index.js';
 import { DomainError } from '../errors/index.js';
@@ -326,7 +327,9 @@ describe('every answer', () => {
   it('is one line in the log at debug level, without the query', async () => {
     const id = newId();
     await call('GET', '/v1/notes?limit=99', { ...authorized, 'x-request-id': id });
-    const mine = lines.filter((line) => line.includes(id)).map((line) => JSON.parse(line));
+    const logged = () => lines.filter((line) => line.includes(id));
+    await until(() => logged().length > 0, 'the line, which is written when the answer has left');
+    const mine = logged().map((line) => JSON.parse(line));
     expect(mine).toMatchObject([{ level: 'debug', method: 'GET', route: '/v1/notes', status: 200 }]);
     expect(JSON.stringify(mine)).not.toContain('limit=99');
   });

@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { ThrottlerModule, ThrottlerStorage } from '@nestjs/throttler';
 import { describe, expect, it } from '@jest/globals';
 import type { AddressInfo } from 'node:net';
+import { ManualClock } from '../../../test/support/manual-clock.js';
 import { Clock, SystemClock } from '../clock/index.js';
 import { readSettings, Settings } from '../config/index.js';
 import { createHttpApp, Health, HttpModule, PublicRoute } from '../http/index.js';
@@ -13,8 +14,6 @@ import { LimitsModule } from './limits.module.js';
 import { MemoryWindows } from './memory-windows.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { RedisWindows } from './redis-windows.js';
-
-const clock = new SystemClock();
 
 @Controller()
 @UseGuards(RateLimitGuard)
@@ -31,7 +30,7 @@ const throttlers = [
   { name: 'narrow', limit: 1, ttl: 30_000 },
 ];
 
-function rootModule(settings: Settings): object {
+function rootModule(settings: Settings, clock: Clock): object {
   @Global()
   @Module({
     providers: [
@@ -66,7 +65,7 @@ describe('a limited route', () => {
   it('tells the tightest of its limits, and when to come back once it is used up', async () => {
     const settings = settingsWith({});
     const app = await createHttpApp({
-      rootModule: rootModule(settings) as new () => object,
+      rootModule: rootModule(settings, new ManualClock()) as new () => object,
       settings,
       logger: createLogger(settings),
     });
@@ -79,12 +78,7 @@ describe('a limited route', () => {
       );
     };
     expect(await headersOf()).toEqual(['1', '0', '30', null]);
-    expect(await headersOf()).toEqual([
-      '1',
-      '0',
-      expect.stringMatching(/^(29|30)$/),
-      expect.stringMatching(/^(29|30)$/),
-    ]);
+    expect(await headersOf()).toEqual(['1', '0', '30', '30']);
     await app.close();
   });
 });
@@ -96,7 +90,7 @@ describe('a start while Redis is away', () => {
       SECRETS_KEY: Buffer.alloc(32).toString('base64'),
       REDIS_URL: 'redis://127.0.0.1:1',
     });
-    const app = await NestFactory.createApplicationContext(rootModule(settings) as new () => object, { logger: false });
+    const app = await NestFactory.createApplicationContext(rootModule(settings, new SystemClock()) as new () => object, { logger: false });
     const storage = app.get<ThrottlerStorage>(ThrottlerStorage);
     const bucket = newId();
     expect((await storage.increment(bucket, 60_000, 1, 0, 'narrow')).isBlocked).toBe(false);

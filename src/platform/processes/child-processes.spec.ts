@@ -14,6 +14,8 @@ import { readProcessTable, residentBytes } from './process-table.js';
 const { PATH = '' } = process.env;
 const processes = new ChildProcesses(readSettings({ PATH }, { role: 'all', demo: false }));
 const started: ChildProcess[] = [];
+/** Far more than the two seconds that it takes: what is slow here is the machine. */
+const MAX_CLOSE_MS = 30_000;
 let folder: string;
 
 beforeEach(() => {
@@ -112,7 +114,7 @@ describe('ending a child', () => {
     await until(() => pidsIn('pids').length === 3, 'all of them run');
     const start = performance.now();
     await child.close();
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(MAX_CLOSE_MS);
     for (const pid of pidsIn('pids')) await until(async () => !(await isRunning(pid)), `${pid} has ended`);
   });
 
@@ -125,7 +127,9 @@ describe('ending a child', () => {
 
 describe('a child that takes too much', () => {
   it('of memory is ended', async () => {
-    const child = await node(`const kept = []; setInterval(() => kept.push(Buffer.alloc(16 * 1024 * 1024, 1)), 15)`);
+    // It stays below what the kernel ends it for, however late it is measured.
+    const child = await node(`const kept = [];
+      setInterval(() => kept.length < 64 && kept.push(Buffer.alloc(16 * 1024 * 1024, 1)), 15)`);
     let most = 0;
     const sampling = setInterval(() => (most = Math.max(most, residentBytes(child.pid))), 20);
     expect((await child.ended).excess).toBe('memory');

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { CuttableProxy } from '../../../test/support/cuttable-proxy.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
@@ -9,7 +9,7 @@ import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { RedisRunLog } from './redis-run-log.js';
 import { type RunLogEntry, RunLogUnavailable } from './run-log.js';
-import { BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './limits.js';
+import { APPEAR_MS, BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './limits.js';
 
 const silent = createLogger({ logLevel: 'silent' });
 const prefix = `test-${newId()}`;
@@ -58,6 +58,8 @@ clusterOnly('the run log in Redis', () => {
   let through: Redis;
 
   const lengthOf = (runId: string): Promise<number> => redis.xlen(key(runId));
+  /** Resolves once Redis has so many: a reader elsewhere waits only a moment for a log that is not there yet. */
+  const written = (runId: string, length: number): Promise<void> => eventually(async () => (await lengthOf(runId)) === length);
 
   function write(runId: string, count: number): { append(count: number): void; end(): void } {
     const writer = writing.open(runId);
@@ -109,7 +111,7 @@ clusterOnly('the run log in Redis', () => {
     const before = proxy.connections;
     const runs = upTo(20).map(() => newId());
     const writers = runs.map((runId) => write(runId, 1));
-    await eventually(async () => (await lengthOf(runs[19]!)) === 1);
+    await written(runs[19]!, 1);
     const readers = runs.flatMap((runId) => upTo(5).map(() => new Reader(reading, runId)));
     await Promise.all(readers.map((reader) => reader.has(1)));
     for (const writer of writers) {
@@ -125,7 +127,7 @@ clusterOnly('the run log in Redis', () => {
   it('asks for no news once the last reader of a run has left', async () => {
     const runId = newId();
     write(runId, 1);
-    await eventually(async () => (await lengthOf(runId)) === 1);
+    await written(runId, 1);
     const readers = upTo(3).map(() => new Reader(reading, runId));
     await Promise.all(readers.map((reader) => reader.has(1)));
     expect(await redis.pubsub('NUMSUB', key(runId))).toEqual([key(runId), 1]);
@@ -139,6 +141,9 @@ clusterOnly('the run log in Redis', () => {
   });
 
   it('finds a run that is asked for just before its first event', async () => {
+    const wait = globalThis.setTimeout;
+    // A log that is late is waited for in real time, which must not be over before it is written here.
+    const waits = jest.spyOn(globalThis, 'setTimeout').mockImplementation((task, ms) => wait(task, ms === APPEAR_MS ? 2 ** 30 : ms));
     const runId = newId();
     const reader = new Reader(reading, runId);
     await eventually(async () => (await redis.pubsub('NUMSUB', key(runId)))[1] === 1);
@@ -146,12 +151,13 @@ clusterOnly('the run log in Redis', () => {
 
     expect(await reader.ended).toBe('end');
     expect(reader.numbers).toEqual([1, 2, 3]);
+    waits.mockRestore();
   });
 
   it('writes one last entry, however many processes find the writer dead at once', async () => {
     const runId = newId();
     const writer = write(runId, 5);
-    await eventually(async () => (await lengthOf(runId)) === 5);
+    await written(runId, 5);
     const reader = new Reader(reading, runId);
     const third = await RedisRunLog.connect(redis, { prefix, clock, logger: silent });
     await Promise.all(upTo(20).map((n) => (n % 2 ? reading : third).seal(runId, 't', `seal ${n}`)));
@@ -178,6 +184,7 @@ clusterOnly('the run log in Redis', () => {
   it('loses the connection mid-run: the run and readers here go on, readers elsewhere are told', async () => {
     const runId = newId();
     const writer = write(runId, 10);
+    await written(runId, 10);
     const here = new Reader(writing, runId);
     const elsewhere = new Reader(reading, runId);
     await elsewhere.has(10);
@@ -204,7 +211,7 @@ clusterOnly('the run log in Redis', () => {
     const runId = newId();
     proxy.stall('answers');
     const writer = write(runId, 10);
-    await eventually(async () => (await lengthOf(runId)) === 10);
+    await written(runId, 10);
     proxy.cut();
     writer.append(20);
     writer.end();
@@ -216,6 +223,7 @@ clusterOnly('the run log in Redis', () => {
   it('tells readers elsewhere when Redis does not answer any more', async () => {
     const runId = newId();
     const writer = write(runId, 10);
+    await written(runId, 10);
     const here = new Reader(writing, runId);
     const elsewhere = new Reader(reading, runId);
     await elsewhere.has(10);
@@ -236,6 +244,7 @@ clusterOnly('the run log in Redis', () => {
     const writer = write(lost, 10);
     const silentWriter = write(silentRun, 10);
     const otherWriter = write(other, 10);
+    for (const runId of [lost, silentRun, other]) await written(runId, 10);
     const here = new Reader(writing, lost);
     const elsewhere = [lost, silentRun, other].map((runId) => new Reader(reading, runId));
     await Promise.all(elsewhere.map((reader) => reader.has(10)));
@@ -257,7 +266,7 @@ clusterOnly('the run log in Redis', () => {
   it('forgets its scripts, as at a restart, and loses no event', async () => {
     const runId = newId();
     const writer = write(runId, 10);
-    await eventually(async () => (await lengthOf(runId)) === 10);
+    await written(runId, 10);
     await redis.script('FLUSH');
     writer.append(10);
     writer.end();
@@ -275,6 +284,7 @@ clusterOnly('the run log in Redis', () => {
     const smallWriter = write(small, 10);
     const largeWriter = writing.open(large);
     largeWriter.append('t', 'first');
+    await written(large, 1);
     const elsewhere = new Reader(reading, large);
     await elsewhere.has(1);
     proxy.cut();

@@ -18,7 +18,7 @@ interface Subject {
   readonly writing: RunLog;
   /** The process whose caller reads it: the same one, or another. */
   readonly reading: RunLog;
-  /** Resolves once readers can see this entry. */
+  /** Resolves once readers can see this entry: one elsewhere waits only a moment for a log that is not there yet. */
   readonly settled: (runId: string, last: number) => Promise<void>;
   /** Lets the time pass for which ended runs are kept. */
   readonly outlive: (runId: string) => Promise<void>;
@@ -45,11 +45,12 @@ function contract(name: string, open: () => Subject): void {
     });
 
     it('resumes after the number a reader has seen', async () => {
-      const { writing, reading } = open();
+      const { writing, reading, settled } = open();
       const runId = newId();
       const writer = writing.open(runId);
       for (const data of ['one', 'two', 'three']) writer.append('t', data);
       writer.end();
+      await settled(runId, 3);
 
       expect((await collect(reading, runId, 2)).map(({ data }) => data)).toEqual(['three']);
       expect(await collect(reading, runId, 3)).toEqual([]);
@@ -57,20 +58,22 @@ function contract(name: string, open: () => Subject): void {
     });
 
     it('ends the readers of a run that said nothing', async () => {
-      const { writing, reading } = open();
+      const { writing, reading, settled } = open();
       const runId = newId();
       writing.open(runId).end();
+      await settled(runId, 0);
 
       expect(await collect(reading, runId)).toEqual([]);
     });
 
     it('keeps what was written, character by character', async () => {
-      const { writing, reading } = open();
+      const { writing, reading, settled } = open();
       const runId = newId();
       const writer = writing.open(runId);
       const written = ['', '\r\n\0', '👩‍👩‍👧 ünïcode', '"quoted" \\ {}', '-1', `${'é'.repeat(3_000_000)}!`];
       for (const data of written) writer.append('', data);
       writer.end();
+      await settled(runId, written.length);
 
       const read = await collect(reading, runId);
       expect(read.every(({ data }, index) => data === written[index])).toBe(true);
@@ -190,7 +193,7 @@ function contract(name: string, open: () => Subject): void {
     });
 
     it('keeps the runs apart', async () => {
-      const { writing, reading } = open();
+      const { writing, reading, settled } = open();
       const runs = Array.from({ length: 30 }, () => newId());
       const writers = runs.map((runId) => writing.open(runId));
       for (let number = 1; number <= 50; number += 1) {
@@ -198,6 +201,7 @@ function contract(name: string, open: () => Subject): void {
         if (number % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       for (const writer of writers) writer.end();
+      for (const runId of runs) await settled(runId, 50);
 
       for (const [index, runId] of runs.entries()) {
         const entries = await collect(reading, runId);

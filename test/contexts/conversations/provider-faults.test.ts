@@ -4,7 +4,7 @@ import { type Answer, startService, type StreamedEvent, type TestService, until 
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, HeldReply, type ModelScript, refuses, says } from '../../support/scripted-models.js';
-import { refusedUrl } from '../../support/fake-upstream.js';
+import { REFUSED_URL } from '../../support/fake-upstream.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
 
 /** Longest wait before the first and before the second further try, where the provider asks for none. */
@@ -20,7 +20,7 @@ let keyless: TestService;
 
 beforeAll(async () => {
   service = await startService({ clock });
-  const nowhere = await refusedUrl();
+  const nowhere = REFUSED_URL;
   const [ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GEMINI_BASE_URL] = [nowhere, nowhere, nowhere];
   offline = await startService({ clock, environment: { ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GEMINI_BASE_URL } });
   keyless = await startService({ environment: { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GEMINI_API_KEY: '' } });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AgentTools } from '../../../src/integrations/application/agent-tools.js';
+import { CheckIntegration } from '../../../src/integrations/application/check-integration.js';
 import type { Integration } from '../../../src/integrations/domain/integration.js';
 import { IntegrationChecked } from '../../../src/integrations/domain/integrations.events.js';
 import type { IntegrationState, ListedTool } from '../../../src/integrations/domain/tool-list.js';
@@ -29,6 +30,10 @@ async function stored(id: string): Promise<Integration> {
   const found = await service.app.get(IntegrationRepository, { strict: false }).find(organizationId, id);
   if (!found) throw new Error('The integration is not there');
   return found;
+}
+
+async function toolsOf({ id }: Integration): Promise<readonly ListedTool[]> {
+  return (await states().list(organizationId, id))?.tools ?? [];
 }
 
 async function made(): Promise<Integration> {
@@ -76,13 +81,46 @@ describe('what is known of a server', () => {
     await states().save(integration, connected(1, 'a'));
     const first = await digest();
     expect(await states().find(organizationId, integration.id)).toEqual(connected(1, 'a'));
-    expect(await states().tools(organizationId, integration.id)).toEqual([tool('a')]);
+    expect(await toolsOf(integration)).toEqual([tool('a')]);
     await states().save(integration, { ...connected(1, 'a'), status: 'error', error: 'Away.' });
     expect(await digest()).toBe(first);
     expect(await states().find(organizationId, integration.id)).toMatchObject({ status: 'error', error: 'Away.', tools: [tool('a')] });
     await states().save(integration, connected(1, 'a', 'b'));
     expect(await digest()).not.toBe(first);
-    expect(await states().tools(organizationId, integration.id)).toEqual([tool('a'), tool('b')]);
+    expect(await toolsOf(integration)).toEqual([tool('a'), tool('b')]);
+  });
+});
+
+describe('a check to which the server does not list its tools', () => {
+  const failed = (revision: number) => ({ ...connected(revision), status: 'error' as const, error: 'Away.', tools: null });
+
+  it('leaves the list that is there, also one that came while it was under way, and shows it', async () => {
+    const integration = await made();
+    await states().save(integration, connected(1, 'a', 'b'));
+    const before = (await states().ofAgent(organizationId, integrations.agentId))[0]?.state;
+    const shown = await states().save(integration, failed(1));
+    const tools = ['a', 'b'].map((name) => ({ name, description: `Does ${name}` }));
+    expect(shown).toEqual({ revision: 1, status: 'error', error: 'Away.', tools });
+    expect(await states().find(organizationId, integration.id)).toEqual({ ...failed(1), tools: [tool('a'), tool('b')] });
+    expect((await states().ofAgent(organizationId, integrations.agentId))[0]?.state).toEqual({ ...before, status: 'error', error: 'Away.' });
+  });
+
+  it('knows of none where there was none', async () => {
+    const integration = await made();
+    await service.database.query('delete from tool_integration_states where integration_id = $1', [integration.id]);
+    expect(await states().save(integration, failed(1))).toMatchObject({ status: 'error', tools: [] });
+    expect(await states().find(organizationId, integration.id)).toEqual({ ...failed(1), tools: [] });
+  });
+
+  it('asks the database for no list and brings it none', async () => {
+    const integration = await made();
+    await states().save(integration, connected(1, 'a'));
+    const [reading, saving] = [jest.spyOn(states(), 'list'), jest.spyOn(states(), 'save')];
+    await service.app.get(CheckIntegration, { strict: false }).execute(integration);
+    expect(reading).not.toHaveBeenCalled();
+    expect(saving).toHaveBeenCalledWith(integration, expect.objectContaining({ status: 'error', tools: null }));
+    expect(await toolsOf(integration)).toEqual([tool('a')]);
+    jest.restoreAllMocks();
   });
 });
 
@@ -130,7 +168,7 @@ describe('a state that comes too late', () => {
     const after = await stored(before.id);
     await states().save(after, connected(2, 'new'));
     await states().save(before, connected(1, 'old'));
-    expect(await states().tools(organizationId, before.id)).toEqual([tool('new')]);
+    expect(await toolsOf(before)).toEqual([tool('new')]);
   });
 
   it('is not stored either where nothing is known yet of what it has become', async () => {
@@ -145,7 +183,7 @@ describe('a state that comes too late', () => {
     const integration = await made();
     const stranger = await service.organization();
     await states().save({ ...integration, organizationId: stranger.id }, connected(1, 'foreign'));
-    expect(await states().tools(organizationId, integration.id)).toEqual([]);
+    expect(await toolsOf(integration)).toEqual([]);
     expect(await states().find(stranger.id, integration.id)).toBeNull();
     await integrations.remove(integration.id);
     await states().save(integration, connected(1, 'old'));

@@ -9,6 +9,7 @@ import {
   addIntegration,
   authorizationUrl as urlOf,
   authorize as authorizeAt,
+  grantStateOf,
   moveIntegration,
   newOAuthIntegration,
   type OAuthIntegration,
@@ -51,9 +52,7 @@ async function page(url: string): Promise<{ status: number; text: string; header
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-function stateOf(server: ProtectedServer): Promise<string> {
-  return service.app.get(OAuthGrants, { strict: false }).stateOf(server);
-}
+const stateOf = (server: ProtectedServer): Promise<string> => grantStateOf(service, server);
 
 /** The address that an open sign-in comes back to, with these parameters instead. */
 function changed(callback: string, parameters: Readonly<Record<string, string | null>>): string {
@@ -341,7 +340,7 @@ describe('a sign-in is refused', () => {
     const { key } = await organization.keyWith(['manageAgents'], [own]);
     expect(await authorize({ ...at, key })).toMatchObject({
       status: 403,
-      body: { code: 'forbidden_by_agent_allowlist' },
+      body: { code: 'forbidden_by_agent_allowlist', message: expect.stringContaining('Other agents use this integration too') },
     });
     const { key: lacking } = await organization.keyWith(['chat']);
     expect(await authorize({ ...at, key: lacking })).toMatchObject({ status: 403, body: { code: 'forbidden_by_key_role' } });

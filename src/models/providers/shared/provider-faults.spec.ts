@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeUpstream, refusedUrl, type Script } from '../../../../test/support/fake-upstream.js';
+import { FakeUpstream, REFUSED_URL, type Script } from '../../../../test/support/fake-upstream.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { failureOf, requestOf, tell, textOf, type Told } from '../../../../test/support/model-calls.js';
 import { PROVIDER_WIRES, type ProviderWire } from '../../../../test/support/provider-wire.js';
@@ -126,7 +126,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
   });
 
   it('a refused connection is a retryable provider_error', async () => {
-    const failure = failureOf(await tell(runtimeAt(await refusedUrl()), requestOf(wire)));
+    const failure = failureOf(await tell(runtimeAt(REFUSED_URL), requestOf(wire)));
     expect({ code: failure.code, retryable: failure.facts.retryable }).toEqual({
       code: 'provider_error',
       retryable: true,

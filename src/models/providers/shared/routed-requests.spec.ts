@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeUpstream, refusedUrl } from '../../../../test/support/fake-upstream.js';
+import { FakeUpstream, REFUSED_URL } from '../../../../test/support/fake-upstream.js';
 import { failureOf, requestOf, tell, textOf } from '../../../../test/support/model-calls.js';
 import { anthropicWire, openaiWire } from '../../../../test/support/provider-wire.js';
 import { SystemClock } from '../../../platform/clock/index.js';
@@ -17,7 +17,7 @@ describe.each([anthropicWire, openaiWire])('a call of $provider through a gatewa
   beforeEach(async () => {
     gateway = await FakeUpstream.start((exchange) => exchange.sendAll(wire.text(['ok'])));
     transport = new ModelTransport(clock);
-    runtime = wire.runtime({ managedKey: 'managed-1', baseUrl: await refusedUrl() }, transport, clock);
+    runtime = wire.runtime({ managedKey: 'managed-1', baseUrl: REFUSED_URL }, transport, clock);
   });
 
   afterEach(async () => {
