@@ -25,6 +25,7 @@ import { newId } from '../../../src/platform/ids/index.js';
 import { LimitsModule } from '../../../src/platform/limits/index.js';
 import { runCommand } from '../../../src/platform/operator/index.js';
 import { createLogger, TelemetryModule } from '../../../src/platform/telemetry/index.js';
+import { useUpBudget } from '../../support/budgets.js';
 import { operatorKernel } from '../../support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
@@ -188,9 +189,7 @@ export class ProbeApp {
 
   /** Uses up the chat budget of an agent, or with null that of the requests that name none. */
   async exhaust(organizationId: string, agentId: string | null): Promise<void> {
-    const bucket = `chat:${organizationId}:${agentId ?? 'none'}`;
-    const storage = this.app.get<ThrottlerStorage>(ThrottlerStorage);
-    for (let hits = 0; hits < 600; hits += 1) await storage.increment(bucket, 60_000, 600, 0, 'chat');
+    await useUpBudget(this.app.get<ThrottlerStorage>(ThrottlerStorage), `chat:${organizationId}:${agentId ?? 'none'}`, 600);
   }
 
   async send(method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS', url: string, { key, body, headers }: Sent = {}) {
