@@ -95,7 +95,8 @@ async function measureLocal({ origin, env, pid }: Probed): Promise<IdleFigures['
     await post(origin, key, `/v1/agents/${agentId}/tool-integrations`, { type: 'managed-mcp', app });
     await sleep(QUIET_MS);
     const started = childrenOf(pid).filter((child) => !before.includes(child));
-    found.push({ app, residentMiB: round(started.reduce((sum, child) => sum + residentMiB(child), 0), 0) });
+    // An app that keeps a file is not started beside Redis.
+    if (started.length > 0) found.push({ app, residentMiB: round(started.reduce((sum, child) => sum + residentMiB(child), 0), 0) });
   }
   return found;
 }
