@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
 import { type Dial, type EgressRequest, NameResolver, UndiciSafeHttp } from '../../src/platform/egress/index.js';
 import { Canary } from './canary.js';
@@ -36,13 +37,18 @@ export interface ClientOptions {
 }
 
 /** Clients of the safe way out, and a canary that some of them may talk to. */
-export class EgressBench {
+class EgressBench {
   private readonly clients: UndiciSafeHttp[] = [];
 
-  private constructor(readonly canary: Canary) {}
+  private running: Canary | undefined;
 
-  static async start(): Promise<EgressBench> {
-    return new EgressBench(await Canary.start());
+  get canary(): Canary {
+    if (!this.running) throw new Error('The canary runs only while tests do');
+    return this.running;
+  }
+
+  async start(): Promise<void> {
+    this.running = await Canary.start();
   }
 
   /** For which nothing is exempt and no name resolves, unless told otherwise. */
@@ -81,6 +87,15 @@ export class EgressBench {
     await this.closeClients();
     await this.canary.close();
   }
+}
+
+/** A bench for the tests of a file; no client outlives its test. */
+export function useEgressBench(): EgressBench {
+  const bench = new EgressBench();
+  beforeAll(() => bench.start());
+  afterEach(() => bench.closeClients());
+  afterAll(() => bench.close());
+  return bench;
 }
 
 /** What `work` fails with. */

@@ -1,19 +1,10 @@
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ADDRESS_CORPUS, misleadingUrls } from '../../../test/support/address-corpus.js';
-import type { Canary } from '../../../test/support/canary.js';
-import { EgressBench, failure, PUBLIC, REQUEST, ScriptedResolver } from '../../../test/support/egress-bench.js';
+import { failure, PUBLIC, REQUEST, ScriptedResolver, useEgressBench } from '../../../test/support/egress-bench.js';
 import { type Dial, type EgressFailed, EgressRefused, type EgressRequest } from './index.js';
 
-let bench: EgressBench;
-let canary: Canary;
-
-beforeAll(async () => {
-  bench = await EgressBench.start();
-  ({ canary } = bench);
-});
-afterEach(() => bench.closeClients());
-afterAll(() => bench.close());
+const bench = useEgressBench();
 
 describe('what is not on the public internet', () => {
   it('is written in at least 190 ways here', () => {
@@ -21,7 +12,7 @@ describe('what is not on the public internet', () => {
   });
 
   it('is never connected to, however it is written', async () => {
-    const before = canary.connections;
+    const before = bench.canary.connections;
     const dialled: string[] = [];
     const dial: Dial = (address, port) => {
       dialled.push(address);
@@ -32,20 +23,20 @@ describe('what is not on the public internet', () => {
     const reached: string[] = [];
     for (const { what, host } of ADDRESS_CORPUS) {
       for (const scheme of ['http', 'https']) {
-        const error = await failure(safe.request(`${scheme}://${host}:${canary.port}/`, REQUEST));
+        const error = await failure(safe.request(`${scheme}://${host}:${bench.canary.port}/`, REQUEST));
         if (!(error instanceof EgressRefused)) reached.push(`${scheme} ${what}: ${error.message}`);
       }
     }
     expect(reached).toEqual([]);
     expect(dialled).toEqual([]);
-    expect(canary.connections).toBe(before);
+    expect(bench.canary.connections).toBe(before);
   });
 
   it('is not reached by spellings that parsers disagree about: what was checked is what is dialled', async () => {
     const dialled: string[] = [];
     const dial: Dial = (address) => {
       dialled.push(address);
-      return connect({ host: '127.0.0.1', port: canary.port });
+      return connect({ host: '127.0.0.1', port: bench.canary.port });
     };
     // Octal to the URL standard, and so public addresses; decimal loopback to others.
     for (const host of ['0127.0.0.1', '02130706433']) {
@@ -55,39 +46,39 @@ describe('what is not on the public internet', () => {
   });
 
   it('is reached by many of these spellings where nobody checks', async () => {
-    const before = canary.requests.length;
+    const before = bench.canary.requests.length;
     for (const { host } of ADDRESS_CORPUS) {
       if (host.includes('localhost')) continue;
-      const url = URL.parse(`http://${host}:${canary.port}/`);
+      const url = URL.parse(`http://${host}:${bench.canary.port}/`);
       if (url && /^(127|0)\.|^\[::1?\]$|^\[::ffff:7f/.test(url.hostname)) {
         await fetch(url, { signal: AbortSignal.timeout(2_000) }).then((answer) => answer.text(), () => undefined);
       }
     }
-    expect(canary.requests.length - before).toBeGreaterThan(60);
+    expect(bench.canary.requests.length - before).toBeGreaterThan(60);
   });
 
   it('is not reached by URLs that read like something else', async () => {
-    const before = canary.connections;
+    const before = bench.canary.connections;
     const safe = bench.client();
-    for (const url of misleadingUrls(canary.port)) {
+    for (const url of misleadingUrls(bench.canary.port)) {
       expect(await failure(safe.request(url, REQUEST))).toBeInstanceOf(EgressRefused);
     }
-    expect(canary.connections).toBe(before);
+    expect(bench.canary.connections).toBe(before);
   });
 
   it('is not reached by a redirect to any of these spellings', async () => {
     const safe = bench.named({ resolver: new ScriptedResolver((asked) => (asked === 'site.example' ? [PUBLIC] : ['10.0.0.1'])) });
-    const before = canary.requests.length;
+    const before = bench.canary.requests.length;
     for (const { host } of ADDRESS_CORPUS) {
-      canary.respond((_request, response) =>
-        response.writeHead(302, { location: encodeLocation(`http://${host}:${canary.port}/secret`) }).end(),
+      bench.canary.respond((_request, response) =>
+        response.writeHead(302, { location: encodeLocation(`http://${host}:${bench.canary.port}/secret`) }).end(),
       );
       const error = await failure(safe.request('http://site.example/', { ...REQUEST, redirects: { max: 5 } }));
       // A Location that is no URL at all is a failure of the other side.
       expect(error instanceof EgressRefused || (error as EgressFailed).reason === 'redirect').toBe(true);
     }
-    expect(canary.requests.length - before).toBe(ADDRESS_CORPUS.length);
-    expect(canary.requests.slice(before).every(({ url }) => url === '/')).toBe(true);
+    expect(bench.canary.requests.length - before).toBe(ADDRESS_CORPUS.length);
+    expect(bench.canary.requests.slice(before).every(({ url }) => url === '/')).toBe(true);
   });
 
   it('is told in the same words whether a name is internal or absent, and no address is told', async () => {
@@ -106,7 +97,7 @@ describe('a name', () => {
     const dialled: string[] = [];
     const dial: Dial = (address) => {
       dialled.push(address);
-      return connect({ host: '127.0.0.1', port: canary.port });
+      return connect({ host: '127.0.0.1', port: bench.canary.port });
     };
     const safe = bench.client({ resolver, dial });
     const answer = await safe.request('http://rebound.example/', REQUEST);
@@ -122,7 +113,7 @@ describe('a name', () => {
     const dialled: string[] = [];
     const dial: Dial = (address) => {
       dialled.push(address);
-      return connect({ host: '127.0.0.1', port: dialled.length === 1 ? 1 : canary.port });
+      return connect({ host: '127.0.0.1', port: dialled.length === 1 ? 1 : bench.canary.port });
     };
     const resolver = new ScriptedResolver(() => ['2606:2800:21f::1', PUBLIC, '93.184.215.15']);
     const answer = await bench.client({ resolver, dial }).request('http://many.example/', REQUEST);
@@ -134,16 +125,16 @@ describe('a name', () => {
 
 describe('EGRESS_ALLOW', () => {
   it('exempts the host and port that it names, for http hooks too, and nothing else', async () => {
-    const safe = bench.client({ allow: [`127.0.0.1:${canary.port}`, `hooks.internal:${canary.port}`] });
+    const safe = bench.client({ allow: [`127.0.0.1:${bench.canary.port}`, `hooks.internal:${bench.canary.port}`] });
     const ask = async (url: string, purpose: EgressRequest['purpose']): Promise<string> =>
       (await safe.request(url, { ...REQUEST, purpose })).body.text();
-    expect(await ask(`http://127.0.0.1:${canary.port}/`, 'crawl')).toBe('canary');
-    expect(await ask(`http://0x7f.1:${canary.port}/`, 'hook')).toBe('canary');
-    expect(await ask(`http://hooks.internal.:${canary.port}/`, 'hook')).toBe('canary');
-    await expect(ask(`http://127.0.0.2:${canary.port}/`, 'crawl')).rejects.toThrow(EgressRefused);
-    await expect(ask(`http://127.0.0.1:${canary.port + 1}/`, 'crawl')).rejects.toThrow(EgressRefused);
-    await expect(ask(`http://[::ffff:127.0.0.1]:${canary.port}/`, 'crawl')).rejects.toThrow(EgressRefused);
-    await expect(ask(`http://x.hooks.internal:${canary.port}/`, 'crawl')).rejects.toThrow(EgressRefused);
+    expect(await ask(`http://127.0.0.1:${bench.canary.port}/`, 'crawl')).toBe('canary');
+    expect(await ask(`http://0x7f.1:${bench.canary.port}/`, 'hook')).toBe('canary');
+    expect(await ask(`http://hooks.internal.:${bench.canary.port}/`, 'hook')).toBe('canary');
+    await expect(ask(`http://127.0.0.2:${bench.canary.port}/`, 'crawl')).rejects.toThrow(EgressRefused);
+    await expect(ask(`http://127.0.0.1:${bench.canary.port + 1}/`, 'crawl')).rejects.toThrow(EgressRefused);
+    await expect(ask(`http://[::ffff:127.0.0.1]:${bench.canary.port}/`, 'crawl')).rejects.toThrow(EgressRefused);
+    await expect(ask(`http://x.hooks.internal:${bench.canary.port}/`, 'crawl')).rejects.toThrow(EgressRefused);
   });
 
   it('is what a hook over plain http needs', async () => {

@@ -1,22 +1,13 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Canary } from '../../../test/support/canary.js';
-import { EgressBench, failure, PUBLIC, REQUEST, ScriptedResolver } from '../../../test/support/egress-bench.js';
+import { describe, expect, it } from '@jest/globals';
+import { failure, PUBLIC, REQUEST, ScriptedResolver, useEgressBench } from '../../../test/support/egress-bench.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { until } from '../../../test/support/until.js';
 import type { Dial } from './index.js';
 
-let bench: EgressBench;
-let canary: Canary;
-
-beforeAll(async () => {
-  bench = await EgressBench.start();
-  ({ canary } = bench);
-});
-afterEach(() => bench.closeClients());
-afterAll(() => bench.close());
+const bench = useEgressBench();
 
 describe('a body', () => {
   const text = 'Grüße '.repeat(2_000);
@@ -32,16 +23,16 @@ describe('a body', () => {
   ];
 
   const answerWith = (content: Buffer, coding?: string): void => {
-    canary.respond((_request, response) => {
+    bench.canary.respond((_request, response) => {
       response.writeHead(200, coding === undefined ? {} : { 'content-encoding': coding }).end(content);
     });
   };
 
   it.each(codings)('is decompressed (%s)', async (coding, content) => {
     answerWith(content, coding);
-    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    const answer = await bench.toCanary().request(bench.canary.url, REQUEST);
     expect(await answer.body.text()).toBe(text);
-    expect(canary.requests.at(-1)?.headers['accept-encoding']).toBe('gzip, deflate, br, zstd');
+    expect(bench.canary.requests.at(-1)?.headers['accept-encoding']).toBe('gzip, deflate, br, zstd');
   });
 
   const bomb = Buffer.alloc(64 * 1024 * 1024);
@@ -55,7 +46,7 @@ describe('a body', () => {
   it.each(bombs)('is counted after decompression: a bomb is cut off (%s)', async (coding, content) => {
     expect(content.length).toBeLessThan(REQUEST.maxBytes);
     answerWith(content, coding);
-    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    const answer = await bench.toCanary().request(bench.canary.url, REQUEST);
     let received = 0;
     const read = async (): Promise<void> => {
       for await (const chunk of answer.body) received += chunk.length;
@@ -67,16 +58,16 @@ describe('a body', () => {
   it('of exactly the limit is whole, one byte more is refused, with and without a declared length', async () => {
     for (const declared of [true, false]) {
       const send = (size: number): void =>
-        canary.respond((_request, response) => {
+        bench.canary.respond((_request, response) => {
           if (declared) response.writeHead(200, { 'content-length': size });
           response.write(Buffer.alloc(size - 1));
           response.end('x');
         });
       send(1_000);
-      const whole = await bench.toCanary().request(canary.url, { ...REQUEST, maxBytes: 1_000 });
+      const whole = await bench.toCanary().request(bench.canary.url, { ...REQUEST, maxBytes: 1_000 });
       expect((await whole.body.buffer()).length).toBe(1_000);
       send(1_001);
-      const more = await bench.toCanary().request(canary.url, { ...REQUEST, maxBytes: 1_000 });
+      const more = await bench.toCanary().request(bench.canary.url, { ...REQUEST, maxBytes: 1_000 });
       expect(await failure(more.body.buffer())).toMatchObject({ reason: 'too_large' });
     }
   });
@@ -86,12 +77,12 @@ describe('a body', () => {
       response.writeHead(200, headers);
       pump(response, chunk);
     };
-    canary.respond(endless(Buffer.alloc(65_536), {}));
-    const plain = await bench.toCanary().request(canary.url, REQUEST);
+    bench.canary.respond(endless(Buffer.alloc(65_536), {}));
+    const plain = await bench.toCanary().request(bench.canary.url, REQUEST);
     expect(await failure(plain.body.buffer())).toMatchObject({ reason: 'too_large' });
     const nothing = Buffer.concat(Array.from({ length: 4_096 }, () => gzipSync('')));
-    canary.respond(endless(nothing, { 'content-encoding': 'gzip' }));
-    const empty = await bench.toCanary().request(canary.url, REQUEST);
+    bench.canary.respond(endless(nothing, { 'content-encoding': 'gzip' }));
+    const empty = await bench.toCanary().request(bench.canary.url, REQUEST);
     expect(await failure(empty.body.buffer())).toMatchObject({ reason: 'too_large' });
   });
 
@@ -104,16 +95,16 @@ describe('a body', () => {
     ['constructor', Buffer.from('x')],
   ])('that is not what it says fails (%s)', async (coding, content) => {
     answerWith(content, coding);
-    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    const answer = await bench.toCanary().request(bench.canary.url, REQUEST);
     expect(await failure(answer.body.buffer())).toMatchObject({ reason: 'protocol', kind: 'bad_gateway' });
   });
 
   it('that breaks off fails', async () => {
-    canary.respond((_request, response) => {
+    bench.canary.respond((_request, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half', () => response.destroy());
     });
-    const answer = await bench.toCanary().request(canary.url, REQUEST);
+    const answer = await bench.toCanary().request(bench.canary.url, REQUEST);
     expect(await failure(answer.body.buffer())).toMatchObject({ reason: 'protocol' });
   });
 });
@@ -128,10 +119,10 @@ describe('time', () => {
   it('is bounded while the server keeps silent, for the headers and for the whole', async () => {
     for (const limits of [{ timeoutMs: 500 }, { timeoutMs: 60_000, headersTimeoutMs: 500 }]) {
       const clock = new ManualClock();
-      canary.respond(silent);
-      const before = canary.requests.length;
-      const failed = failure(bench.toCanary({ clock }).request(canary.url, { ...REQUEST, ...limits }));
-      await until(() => canary.requests.length > before, 'the request to arrive');
+      bench.canary.respond(silent);
+      const before = bench.canary.requests.length;
+      const failed = failure(bench.toCanary({ clock }).request(bench.canary.url, { ...REQUEST, ...limits }));
+      await until(() => bench.canary.requests.length > before, 'the request to arrive');
       await clock.advance(499);
       await clock.advance(1);
       expect(await failed).toMatchObject({ reason: 'timeout', kind: 'gateway_timeout' });
@@ -140,19 +131,19 @@ describe('time', () => {
 
   it('is bounded for a body that stalls, also when nobody reads it', async () => {
     const clock = new ManualClock();
-    canary.respond(stalling);
-    const answer = await bench.toCanary({ clock }).request(canary.url, { ...REQUEST, timeoutMs: 500 });
+    bench.canary.respond(stalling);
+    const answer = await bench.toCanary({ clock }).request(bench.canary.url, { ...REQUEST, timeoutMs: 500 });
     const failed = failure(answer.body.buffer());
     await clock.advance(500);
     expect(await failed).toMatchObject({ reason: 'timeout' });
     let gone = false;
-    canary.respond((request, response) => {
+    bench.canary.respond((request, response) => {
       stalling(request, response);
       request.socket.once('close', () => {
         gone = true;
       });
     });
-    await bench.toCanary({ clock }).request(canary.url, { ...REQUEST, timeoutMs: 500 });
+    await bench.toCanary({ clock }).request(bench.canary.url, { ...REQUEST, timeoutMs: 500 });
     await clock.advance(500);
     await until(() => gone, 'the connection to be closed');
   });
@@ -177,19 +168,19 @@ describe('time', () => {
 
   it("ends with the caller's own reason, and leaves no timer behind", async () => {
     const clock = new ManualClock();
-    canary.respond(silent);
+    bench.canary.respond(silent);
     const reason = new Error('the run was cancelled');
     const controller = new AbortController();
-    const before = canary.requests.length;
-    const failed = failure(bench.toCanary({ clock }).request(canary.url, { ...REQUEST, signal: controller.signal }));
-    await until(() => canary.requests.length > before, 'the request to arrive');
+    const before = bench.canary.requests.length;
+    const failed = failure(bench.toCanary({ clock }).request(bench.canary.url, { ...REQUEST, signal: controller.signal }));
+    await until(() => bench.canary.requests.length > before, 'the request to arrive');
     controller.abort(reason);
     expect(await failed).toBe(reason);
-    canary.respond((_request, response) => response.end('x'));
-    const answer = await bench.toCanary({ clock }).request(canary.url, REQUEST);
+    bench.canary.respond((_request, response) => response.end('x'));
+    const answer = await bench.toCanary({ clock }).request(bench.canary.url, REQUEST);
     await answer.body.buffer();
     expect(clock.pending()).toBe(0);
-    expect(await failure(bench.toCanary().request(canary.url, { ...REQUEST, signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(await failure(bench.toCanary().request(bench.canary.url, { ...REQUEST, signal: AbortSignal.abort(reason) }))).toBe(reason);
   });
 });
 

@@ -2,29 +2,13 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Canary } from '../../../test/support/canary.js';
+import { describe, expect, it } from '@jest/globals';
 import { CERTIFICATE } from '../../../test/support/certificate.js';
-import {
-  type ClientOptions,
-  EgressBench,
-  failure,
-  PUBLIC,
-  REQUEST,
-  ScriptedResolver,
-} from '../../../test/support/egress-bench.js';
+import { type ClientOptions, failure, PUBLIC, REQUEST, ScriptedResolver, useEgressBench } from '../../../test/support/egress-bench.js';
 import { DomainError } from '../errors/index.js';
 import { EgressFailed, EgressRefused, type EgressRequest, isConnectionHeader } from './index.js';
 
-let bench: EgressBench;
-let canary: Canary;
-
-beforeAll(async () => {
-  bench = await EgressBench.start();
-  ({ canary } = bench);
-});
-afterEach(() => bench.closeClients());
-afterAll(() => bench.close());
+const bench = useEgressBench();
 
 describe('a redirect', () => {
   const SECRETS = { authorization: 'Bearer secret', 'x-api-key': 'secret', cookie: 'secret', 'X-Custom': 'secret' };
@@ -34,18 +18,18 @@ describe('a redirect', () => {
   };
 
   it('leaves every header that could be a secret behind when it crosses an origin, on the way back too', async () => {
-    canary.respond((request, response) => {
+    bench.canary.respond((request, response) => {
       const next: Record<string, string> = { '/': 'http://b.example/1', '/1': 'http://a.example/2', '/2': '/3' };
       const location = next[request.url ?? ''];
       if (location === undefined) response.end('there');
       else response.writeHead(302, { location }).end();
     });
-    const from = canary.requests.length;
+    const from = bench.canary.requests.length;
     const headers = { ...SECRETS, 'Accept-Language': 'en' };
     const answer = await bench.named().request('http://a.example/', { ...REQUEST, headers, redirects: { max: 5 } });
     expect(await answer.body.text()).toBe('there');
     expect(answer.url).toBe('http://a.example/3');
-    const [first, ...others] = canary.requests.slice(from);
+    const [first, ...others] = bench.canary.requests.slice(from);
     expect(first?.headers).toMatchObject({ authorization: 'Bearer secret', 'x-custom': 'secret' });
     expect(others).toHaveLength(3);
     for (const { headers: sent } of others) {
@@ -55,51 +39,51 @@ describe('a redirect', () => {
   });
 
   it('takes them along within one origin', async () => {
-    canary.respond(redirectTo('/next'));
+    bench.canary.respond(redirectTo('/next'));
     const answer = await bench.named().request('http://a.example/', { ...REQUEST, headers: SECRETS, redirects: { max: 1 } });
     answer.body.discard();
-    expect(canary.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer secret' });
+    expect(bench.canary.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer secret' });
   });
 
   it.each([['http://a.example:8080/x'], ['http://a.example./x'], ['http://b.a.example/x']])(
     'to %s is to another origin',
     async (location) => {
-      canary.respond(redirectTo(location));
+      bench.canary.respond(redirectTo(location));
       const answer = await bench.named().request('http://a.example/', { ...REQUEST, headers: SECRETS, redirects: { max: 1 } });
       answer.body.discard();
-      expect(JSON.stringify(canary.requests.at(-1)?.headers)).not.toContain('secret');
+      expect(JSON.stringify(bench.canary.requests.at(-1)?.headers)).not.toContain('secret');
     },
   );
 
   it.each(['hook', 'mcp'] as const)('is never followed for the purpose %s', async (purpose) => {
-    const allow = [`127.0.0.1:${canary.port}`];
-    canary.respond(redirectTo('/next'));
-    const from = canary.requests.length;
-    const answer = await bench.client({ allow }).request(`${canary.url}/`, { ...REQUEST, purpose, redirects: { max: 5 } });
+    const allow = [`127.0.0.1:${bench.canary.port}`];
+    bench.canary.respond(redirectTo('/next'));
+    const from = bench.canary.requests.length;
+    const answer = await bench.client({ allow }).request(`${bench.canary.url}/`, { ...REQUEST, purpose, redirects: { max: 5 } });
     expect(answer.status).toBe(302);
     answer.body.discard();
-    expect(canary.requests).toHaveLength(from + 1);
+    expect(bench.canary.requests).toHaveLength(from + 1);
   });
 
   it('carries no body to another origin, and turns a POST into a GET where HTTP does', async () => {
-    canary.respond(redirectTo('http://b.example/x', 307));
+    bench.canary.respond(redirectTo('http://b.example/x', 307));
     const post: EgressRequest = { ...REQUEST, method: 'POST', body: 'secret', redirects: { max: 5 } };
     expect(await failure(bench.named().request('http://a.example/', post))).toMatchObject({ reason: 'redirect' });
-    canary.respond(redirectTo('http://b.example/x', 303));
+    bench.canary.respond(redirectTo('http://b.example/x', 303));
     (await bench.named().request('http://a.example/', post)).body.discard();
-    expect(canary.requests.at(-1)).toMatchObject({ method: 'GET', url: '/x' });
-    expect(canary.requests.at(-1)?.headers['content-length']).toBeUndefined();
+    expect(bench.canary.requests.at(-1)).toMatchObject({ method: 'GET', url: '/x' });
+    expect(bench.canary.requests.at(-1)?.headers['content-length']).toBeUndefined();
   });
 
   it('is followed as often as allowed, and only where the caller agrees', async () => {
-    canary.respond((_request, response) => response.writeHead(301, { location: '/again' }).end());
-    const from = canary.requests.length;
+    bench.canary.respond((_request, response) => response.writeHead(301, { location: '/again' }).end());
+    const from = bench.canary.requests.length;
     const error = await failure(bench.named().request('http://a.example/', { ...REQUEST, redirects: { max: 3 } }));
     expect(error).toMatchObject({ reason: 'redirect' });
-    expect(canary.requests).toHaveLength(from + 4);
+    expect(bench.canary.requests).toHaveLength(from + 4);
     const check = (url: URL): boolean => url.hostname === 'a.example' && url.pathname !== '/again';
     await failure(bench.named().request('http://a.example/', { ...REQUEST, redirects: { max: 3, check } }));
-    expect(canary.requests).toHaveLength(from + 5);
+    expect(bench.canary.requests).toHaveLength(from + 5);
   });
 });
 
@@ -110,15 +94,15 @@ describe('a request', () => {
       ...{ 'Keep-Alive': 'timeout=1', 'Http2-Settings': 'x', 'Accept-Encoding': 'compress', 'Proxy-Authorization': 'x' },
     };
     expect(Object.keys(headers).filter((name) => !isConnectionHeader(name))).toEqual(['X-Kept']);
-    (await bench.toCanary().request(canary.url, { ...REQUEST, headers })).body.discard();
-    const sent = canary.requests.at(-1)?.headers;
-    expect(sent).toMatchObject({ host: `127.0.0.1:${canary.port}`, 'x-kept': '1', 'user-agent': 'agent-service/1.0' });
+    (await bench.toCanary().request(bench.canary.url, { ...REQUEST, headers })).body.discard();
+    const sent = bench.canary.requests.at(-1)?.headers;
+    expect(sent).toMatchObject({ host: `127.0.0.1:${bench.canary.port}`, 'x-kept': '1', 'user-agent': 'agent-service/1.0' });
     for (const name of ['transfer-encoding', 'keep-alive', 'http2-settings', 'proxy-authorization']) expect(sent).not.toHaveProperty(name);
     expect(sent?.['accept-encoding']).not.toContain('compress');
   });
 
   it.each<Record<string, string>>([{ 'x-a': 'b\r\nx-injected: 1' }, { 'x a': 'b' }])('with a header that is none is refused', async (headers) => {
-    expect(await failure(bench.toCanary().request(canary.url, { ...REQUEST, headers }))).toBeInstanceOf(EgressRefused);
+    expect(await failure(bench.toCanary().request(bench.canary.url, { ...REQUEST, headers }))).toBeInstanceOf(EgressRefused);
   });
 
   it('to a port where nobody listens fails without telling why', async () => {
