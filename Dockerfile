@@ -14,8 +14,8 @@ RUN npm prune --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/n
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 WORKDIR /app
-# A named volume takes its owner from the folder it is mounted on.
-RUN mkdir /data && chown node:node /data
+# A named volume takes its owner from the folder it is mounted on; processes that share their files mount one on /data/files.
+RUN mkdir -p /data/files && chown -R node:node /data
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist

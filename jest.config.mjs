@@ -27,5 +27,5 @@ export default {
   // Jest leaves one core free by default; on two that would be half of them.
   maxWorkers: '100%',
   // Modules are never unloaded, so a worker grows with every file it runs.
-  workerIdleMemoryLimit: '1500MB',
+  workerIdleMemoryLimit: '2500MB',
 };

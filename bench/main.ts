@@ -11,6 +11,8 @@ import { clustered, embedded, type PassResult, runPass } from './passes.ts';
 import { fillDocument } from './document.ts';
 import { type BenchPart, measuresAnything, PARTS, planFor } from './plan.ts';
 import { runRejoin } from './replicas.ts';
+import { runKnowledge } from './knowledge.ts';
+import { runSearch } from './knowledge-search-report.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
 import { runTools } from './tool-servers.ts';
@@ -60,6 +62,8 @@ async function run(stage: Stage): Promise<Report> {
     passes.push(await runPass(floor, embedded(stage), plan.embedded, say));
   }
   const tools = plan.tools && (await runTools(stage, floor, environment, plan.tools, say));
+  const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, say));
+  const search = plan.search && (await runSearch(stage, plan.search, say));
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -72,6 +76,8 @@ async function run(stage: Stage): Promise<Report> {
     growth,
     rejoin,
     tools,
+    knowledge,
+    search,
   };
 }
 

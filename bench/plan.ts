@@ -61,8 +61,30 @@ export interface ToolRuns {
   readonly embedded: boolean;
 }
 
+/** Crawls of a local site, and runs beside them. */
+export interface CrawlPlan {
+  readonly pages: number;
+  readonly rounds: number;
+  /** Of the runs whose first tokens are measured, each time. */
+  readonly seconds: number;
+  readonly threads: number;
+  /** Below an agent's budget of a minute. */
+  readonly runsOfASlice: number;
+  readonly embedded: boolean;
+}
+
+/** Searches of knowledge, one at a time. */
+export interface SearchPlan {
+  /** Of the agent that is searched, and of one beside it. */
+  readonly postgresChunks: number;
+  /** 0: the embedded database is left out. */
+  readonly embeddedChunks: number;
+  /** Below an agent's budget of a minute, twice. */
+  readonly searches: number;
+}
+
 /** What `--only` names. */
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'knowledge', 'search'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -71,6 +93,8 @@ export interface Plan {
   readonly growth: Growth | null;
   readonly rejoin: Rejoin | null;
   readonly tools: ToolRuns | null;
+  readonly knowledge: CrawlPlan | null;
+  readonly search: SearchPlan | null;
 }
 
 /** Runs of one round on the service at most: bounds how many agents are needed to stay below their limits. */
@@ -137,6 +161,10 @@ const TOOLS: ToolRuns = {
   embedded: true,
 };
 
+const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, seconds: 6, threads: 40, runsOfASlice: 280, embedded: true };
+
+const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, searches: 220 };
+
 const FULL: Plan = {
   postgres: {
     targets: ['direct', 'bare', 'service'],
@@ -160,6 +188,8 @@ const FULL: Plan = {
   growth: GROWTH,
   rejoin: REJOIN,
   tools: TOOLS,
+  knowledge: KNOWLEDGE,
+  search: SEARCH,
 };
 
 const QUICK: Plan = {
@@ -175,11 +205,13 @@ const QUICK: Plan = {
   growth: { ...GROWTH, rounds: 1, warmUpSeconds: 0.5, seconds: 1 },
   rejoin: { ...REJOIN, runs: 50, rounds: 1, seconds: 0.4, follow: { ...REJOIN.follow, runs: 32 } },
   tools: { ...TOOLS, rounds: 150, loaded: { ...TOOLS.loaded, rounds: 1 }, embedded: false },
+  knowledge: { ...KNOWLEDGE, rounds: 1, seconds: 3, embedded: false },
+  search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
 };
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, knowledge, search } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -192,6 +224,8 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     growth: asked('growth') ? growth : null,
     rejoin: asked('rejoin') ? rejoin : null,
     tools: asked('tools') ? tools : null,
+    knowledge: asked('knowledge') ? knowledge : null,
+    search: asked('search') ? search : null,
   };
 }
 

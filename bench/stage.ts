@@ -81,6 +81,11 @@ export class Stage {
     return { kind: 'direct', origin: this.upstreamOrigin, pid, key: 'bench', threads: [] };
   }
 
+  /** A site to crawl, which also embeds. @param vectors how many numbers they have, or `concepts` */
+  startSite(pages: number, vectors = '256'): Promise<Listening> {
+    return this.processes.startServer('knowledge-site.ts', [String(pages), vectors]);
+  }
+
   startToolServer(): Promise<Listening> {
     return this.processes.startServer('tool-server.ts');
   }

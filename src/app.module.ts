@@ -6,6 +6,7 @@ import { demoContext } from './demo/index.js';
 import { filesContext } from './files/index.js';
 import { instructionsContext } from './instructions/index.js';
 import { integrationsContext } from './integrations/index.js';
+import { knowledgeContext } from './knowledge/index.js';
 import { modelsContext } from './models/index.js';
 import { observabilityContext } from './observability/index.js';
 import { Clock } from './platform/clock/index.js';
@@ -41,6 +42,7 @@ export const contexts: readonly AppContext[] = [
   instructionsContext,
   conversationsContext,
   integrationsContext,
+  knowledgeContext,
   observabilityContext,
   filesContext,
   demoContext,

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { constants, setPriority } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthenticateRequest, BootstrapOrganization } from './access/index.js';
@@ -38,6 +39,8 @@ async function startWorker(kernel: Kernel): Promise<void> {
   const { settings, clock, logger } = kernel;
   const app = await NestFactory.createApplicationContext(AppModule.forRoot(kernel), { logger: new NestLogger(logger) });
   stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger });
+  // Where it shares a machine with a process that answers requests, these come first.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   logger.info({}, 'The worker is ready');
 }
 

@@ -8,6 +8,7 @@ import { BootstrapOrganization } from './application/bootstrap-organization.js';
 import { CreateOrganization } from './application/create-organization.js';
 import { IssueApiKey } from './application/issue-api-key.js';
 import { ListApiKeys } from './application/list-api-keys.js';
+import { MemberDirectory } from './application/member-directory.js';
 import { OrganizationDirectory } from './application/organization-directory.js';
 import { RecordKeyUse } from './application/record-key-use.js';
 import { ResourceLookups } from './application/resource-lookup.js';
@@ -41,6 +42,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     FailedCredentials,
     IssueApiKey,
     ListApiKeys,
+    MemberDirectory,
     MemberRepository,
     OrganizationDirectory,
     OrganizationRepository,
@@ -50,6 +52,6 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     RouteDeclarations,
     UpdateOrganization,
   ],
-  exports: [AuthenticateRequest, BootstrapOrganization, OrganizationDirectory, ResourceLookups, RouteDeclarations],
+  exports: [AuthenticateRequest, BootstrapOrganization, MemberDirectory, OrganizationDirectory, ResourceLookups, RouteDeclarations],
 })
 export class AccessModule {}

@@ -275,6 +275,7 @@ describe('an organization', () => {
       plan: 'enterprise',
       features: new Set(['ai_gateway', 'session_start_hook']),
       agentLimit: 3,
+      crawlPages: 500,
     });
     await process.updateOrganization.execute(organization.id, { features: ['hipaa', '-ai_gateway'], agentLimit: null });
     const changed = await process.directory.find(organization.id);

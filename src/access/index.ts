@@ -22,5 +22,7 @@ export { Caller, principalOf, Resource } from './http/request-access.js';
 export { AuthenticateRequest } from './http/authenticate-request.js';
 export { RouteDeclarations } from './http/route-declarations.js';
 export { ResourceLookup, ResourceLookups, type ResourceOfAgent } from './application/resource-lookup.js';
+export { MemberDirectory } from './application/member-directory.js';
+export { type MemberRole } from './domain/member.js';
 export { OrganizationDirectory, type OrganizationView } from './application/organization-directory.js';
 export { BootstrapOrganization, type FirstKey } from './application/bootstrap-organization.js';

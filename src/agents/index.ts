@@ -24,7 +24,7 @@ export type { AgentType } from './domain/agent-type.js';
 export type { ChangedBy } from './domain/agent-version.js';
 export type { FieldChange } from './domain/field-change.js';
 export type { ToolSettings } from './domain/agent-settings.js';
-export type { KnowledgeSearch } from './domain/knowledge-search.js';
+export { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './domain/knowledge-search.js';
 export type { ComponentMap, ComponentSwitch, Frequency, ResponseComponents } from './domain/response-components.js';
 export { acceptableVersions, etagOf } from './http/if-match.js';
 export { ApiVersionHeader } from './http/version-header.js';

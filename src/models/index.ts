@@ -21,6 +21,7 @@ export {
   PATH_PART,
 } from './domain/gateway.js';
 export type { ModelAttachment, ModelMedia, ModelImageType } from './domain/model-attachment.js';
+export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_CHARACTERS, MAX_EMBEDDED_TEXTS } from './domain/embedding-model.js';
 export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
 export type * from './domain/model-runtime.js';
 export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';
@@ -44,6 +45,7 @@ export {
   providerOf,
   quickOptions,
   takesMediaType,
+  takesSemanticWeight,
 } from './providers/lookup.js';
 export type { KeyChoice } from './providers/shared/own-key.js';
 export type { ModelChoice } from './providers/shared/provider.js';

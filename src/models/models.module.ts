@@ -4,7 +4,9 @@ import { Settings } from '../platform/config/index.js';
 import { secureRandomBytes } from '../platform/ids/index.js';
 import { managedAccess } from './application/managed-providers.js';
 import { MODEL_RUNTIMES, ModelGateway, type ModelRuntimes } from './application/model-gateway.js';
+import { EmbeddingModel } from './domain/embedding-model.js';
 import type { ModelRuntime } from './domain/model-runtime.js';
+import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
 import { MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
 import { SandboxRuntime } from './providers/sandbox/sandbox.runtime.js';
 import { RetryingRuntime } from './providers/shared/retrying.runtime.js';
@@ -30,8 +32,13 @@ function randomFraction(): number {
   providers: [
     { provide: ModelTransport, useFactory: (clock: Clock) => new ModelTransport(clock), inject: [Clock] },
     { provide: MODEL_RUNTIMES, useFactory: modelRuntimes, inject: [Settings, ModelTransport, Clock] },
+    {
+      provide: EmbeddingModel,
+      useFactory: ({ embeddings }: Settings, transport: ModelTransport, clock: Clock) => new OpenAiEmbeddings(embeddings, transport, clock),
+      inject: [Settings, ModelTransport, Clock],
+    },
     ModelGateway,
   ],
-  exports: [ModelGateway],
+  exports: [EmbeddingModel, ModelGateway],
 })
 export class ModelsModule {}

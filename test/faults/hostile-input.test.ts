@@ -7,11 +7,12 @@ import { EventBus } from '../../src/platform/events/index.js';
 import { runOperatorLine } from '../../src/platform/operator/index.js';
 import { MasterKeys, RotateSecrets } from '../../src/platform/vault/index.js';
 import { send } from '../contexts/tenants/requests.js';
-import { bodyLimitOf, ROUTE_TABLE, routeCase, type RouteRequest } from '../contexts/tenants/route-table.js';
-import { createWorld, type World } from '../contexts/tenants/world.js';
+import type { RouteRequest } from '../contexts/tenants/route-case.js';
+import { bodyLimitOf, ROUTE_TABLE, routeCase } from '../contexts/tenants/route-table.js';
+import { createWorld, type World, WORLD_ENVIRONMENT } from '../contexts/tenants/world.js';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { RunningService } from '../support/harness.js';
-import { bodiesWith, ENVELOPE_BYTES, HOSTILE_SHAPES, longLists } from '../support/hostile-json.js';
+import { bodiesWith, ENVELOPE_BYTES, HOSTILE_SHAPES, type HostileBody, type HostileShape, longLists } from '../support/hostile-json.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import { says, ScriptedModels } from '../support/scripted-models.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -27,7 +28,7 @@ let world: World;
 beforeAll(async () => {
   [models, mode, data] = [await ScriptedModels.start(), await modeEnvironment(), await dataFolder()];
   models.always(says('Hello'));
-  const environment = { DATA_DIR: data.path, ...models.environment, ...mode.variables };
+  const environment = { DATA_DIR: data.path, ...WORLD_ENVIRONMENT, ...models.environment, ...mode.variables };
   child = await startWatched(environment);
   const settings = readSettings(environment, { role: 'all', demo: false });
   const clock = new SystemClock();
@@ -75,20 +76,36 @@ function targets(): { name: string; request: RouteRequest; limit: number; openBo
   });
 }
 
+type Target = ReturnType<typeof targets>[number];
+
+/**
+ * All routes read their bodies by one parser, which knows nothing of a route but its limit: what it refuses, and what is no
+ * object, never reaches the route. So a route of each limit shows what that costs.
+ */
+function* hostileBodies(shape: HostileShape): Generator<{ target: Target; body: HostileBody }> {
+  const reachesRoutes = shape.refused !== true && shape.make(100).startsWith('{');
+  const limits = new Set<number>();
+  for (const target of targets()) {
+    const isFirst = !limits.has(target.limit);
+    limits.add(target.limit);
+    for (const body of bodiesWith(shape, target.request.body as never, target.openBody)) {
+      if (body.inField || reachesRoutes || isFirst) yield { target, body };
+    }
+  }
+}
+
 describe.each(HOSTILE_SHAPES)('$name', (shape) => {
   it('hold up no other request and take little memory, on any route and in any place', async () => {
     const texts = new Map<number, Buffer<ArrayBuffer>>();
-    for (const { name, request, limit, openBody } of targets()) {
-      for (const { what, inField, around } of bodiesWith(shape, request.body as never, openBody)) {
-        const most = (inField ? shape.enoughBytesInField : undefined) ?? shape.enoughBytes ?? Infinity;
-        const bytes = Math.min(limit - ENVELOPE_BYTES, most);
-        const hostile = texts.get(bytes) ?? Buffer.from(shape.make(bytes));
-        texts.set(bytes, hostile);
-        const text = around(hostile);
-        const seen = await watched(() => post(name, request, text));
-        expectHarmless(`${name}: ${what}`, seen);
-        if (shape.refused) expect({ name, what, status: seen.result }).toEqual({ name, what, status: 400 });
-      }
+    for (const { target: { name, request, limit }, body: { what, inField, around } } of hostileBodies(shape)) {
+      const most = (inField ? shape.enoughBytesInField : undefined) ?? shape.enoughBytes ?? Infinity;
+      const bytes = Math.min(limit - ENVELOPE_BYTES, most);
+      const hostile = texts.get(bytes) ?? Buffer.from(shape.make(bytes));
+      texts.set(bytes, hostile);
+      const text = around(hostile);
+      const seen = await watched(() => post(name, request, text));
+      expectHarmless(`${name}: ${what}`, seen);
+      if (shape.refused) expect({ name, what, status: seen.result }).toEqual({ name, what, status: 400 });
     }
     expect(texts.size).toBeGreaterThan(0);
   }, 120_000);

@@ -2,7 +2,7 @@ import type { Database } from '../../src/platform/database/index.js';
 
 interface RefusedRows {
   readonly change: 'insert' | 'update';
-  readonly on: 'runs' | 'traces' | 'oauth_grants';
+  readonly on: 'runs' | 'traces' | 'oauth_grants' | 'knowledge_website_pages';
   /** SQL about the row as it is to be, `new`, and of an update as it was, `old`; all rows unless told otherwise. */
   readonly when?: string;
   /** The name that PostgreSQL has for the error; `disk_full` is one of a database that is away. */

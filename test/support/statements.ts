@@ -9,13 +9,15 @@ import type { Database } from '../../src/platform/database/index.js';
  */
 const BACKGROUND = new RegExp(
   [
-    /\b(outbox|run_owners|overdue)\b/,
+    /\b(outbox|run_owners|overdue|drive_(sources|sign_ins|items))\b/,
     /update\s+"?api_keys"?/,
     /\bfrom "?(files|traces|idempotency_keys|oauth_sign_ins)\b[^]*\blimit\b/,
     /"owners"/,
     /^select "id" from "threads" where "deleted_at" is not null limit/,
     /^select distinct "used"\."agent_id"/,
     /^select "id" from "tool_integrations" where id = any/,
+    /\bknowledge_uploads\)? (stale|left_behind)\b/,
+    /\bknowledge_website/,
   ]
     .map(({ source }) => source)
     .join('|'),

@@ -19,6 +19,8 @@ export interface OrganizationView {
   readonly features: ReadonlySet<Feature>;
   /** Most agents the organization may have; null means any number. */
   readonly agentLimit: number | null;
+  /** Most pages that a crawl of one agent's sites fetches. */
+  readonly crawlPages: number;
 }
 
 /** Answers from memory; a change is seen at once in the process that made it, elsewhere within seconds. */
@@ -44,7 +46,7 @@ export class OrganizationDirectory {
   private async load(organizationId: string): Promise<OrganizationView | undefined> {
     const organization = await this.organizations.find(organizationId);
     if (!organization) return undefined;
-    const { id, name, plan, agentLimit } = organization;
-    return { id, name, plan, agentLimit, features: organization.effectiveFeatures() };
+    const { id, name, plan, agentLimit, crawlPages } = organization;
+    return { id, name, plan, agentLimit, crawlPages, features: organization.effectiveFeatures() };
   }
 }

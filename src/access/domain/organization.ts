@@ -10,7 +10,13 @@ export interface OrganizationSettings {
   readonly features?: readonly string[];
   /** null lifts the limit. */
   readonly agentLimit?: number | null;
+  /** Most pages of a crawl. */
+  readonly crawlPages?: number;
 }
+
+/** Contract, section 5. */
+const DEFAULT_CRAWL_PAGES = 500;
+const MAX_CRAWL_PAGES = 50_000;
 
 /** The tenant: everything the service stores belongs to one. */
 export class Organization {
@@ -21,6 +27,8 @@ export class Organization {
   features: FeatureChoice[];
   /** Most agents the plan allows; null means any number. */
   agentLimit: number | null;
+  /** Most pages that a crawl of one agent's sites fetches. */
+  crawlPages: number;
   readonly createdAt: Date;
 
   constructor(id: string, name: string, createdAt: Date) {
@@ -29,6 +37,7 @@ export class Organization {
     this.plan = 'free';
     this.features = [];
     this.agentLimit = null;
+    this.crawlPages = DEFAULT_CRAWL_PAGES;
     this.createdAt = createdAt;
   }
 
@@ -36,11 +45,14 @@ export class Organization {
   configure(settings: OrganizationSettings): void {
     const plan = settings.plan === undefined ? this.plan : parsePlan(settings.plan);
     const features = settings.features === undefined ? this.features : parseFeatureChoices(settings.features);
-    const { agentLimit = this.agentLimit } = settings;
+    const { agentLimit = this.agentLimit, crawlPages = this.crawlPages } = settings;
     if (agentLimit !== null && (!Number.isInteger(agentLimit) || agentLimit < 0 || agentLimit > 2_147_483_647)) {
       throw new ValidationFailed('agentLimit: must be a whole number from 0 to 2147483647');
     }
-    Object.assign(this, { plan, features, agentLimit });
+    if (!Number.isInteger(crawlPages) || crawlPages < 1 || crawlPages > MAX_CRAWL_PAGES) {
+      throw new ValidationFailed(`crawlPages: must be a whole number from 1 to ${String(MAX_CRAWL_PAGES)}`);
+    }
+    Object.assign(this, { plan, features, agentLimit, crawlPages });
   }
 
   effectiveFeatures(): ReadonlySet<Feature> {

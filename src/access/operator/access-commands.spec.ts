@@ -42,7 +42,7 @@ describe('the operator', () => {
     const { id, name, ownerId } = await run('org create --name Acme --plan enterprise --features hipaa,-ai_gateway --agent-limit 5');
     expect(name).toBe('Acme');
     const view = await directory.find(id!);
-    expect(view).toMatchObject({ plan: 'enterprise', agentLimit: 5 });
+    expect(view).toMatchObject({ plan: 'enterprise', agentLimit: 5, crawlPages: 500 });
     expect(view!.features).toEqual(new Set(['hipaa', 'session_start_hook']));
 
     const owners = await run(`key create --org ${id} --capabilities chat,manageAgents`);
@@ -60,8 +60,8 @@ describe('the operator', () => {
     await directory.find(id!);
     await run(`org set ${id} --plan team --features -session_start_hook --agent-limit 2`);
     expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: 2, features: new Set() });
-    await run(`org set ${id} --agent-limit none`);
-    expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: null, features: new Set() });
+    await run(`org set ${id} --agent-limit none --crawl-pages 20`);
+    expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: null, crawlPages: 20, features: new Set() });
   });
 
   it('revokes a key, which the service refuses from then on', async () => {
@@ -78,6 +78,8 @@ describe('the operator', () => {
     ['org create --name A --plan gold', /plan: must be one of free/],
     ['org create --name A --agent-limit many', /--agent-limit/],
     ['org create --name A --agent-limit 9999999999', /agentLimit/],
+    ['org create --name A --crawl-pages none', /--crawl-pages: must be a whole number/],
+    ['org create --name A --crawl-pages 0', /crawlPages: must be a whole number from 1 to 50000/],
     ['org set nobody --plan free', /'nobody' is not an id/],
     [`org set ${newId()} --plan free`, /There is no organization/],
     [`member add ${newId()} --email a@b --role owner`, /There is no organization/],

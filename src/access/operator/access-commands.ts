@@ -19,7 +19,7 @@ import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import { MemberRepository } from '../persistence/member.repository.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
-const SETTINGS = ['plan', 'features', 'agent-limit'] as const;
+const SETTINGS = ['plan', 'features', 'agent-limit', 'crawl-pages'] as const;
 
 /** The operator's commands for organizations, members and keys. They are made without the framework. */
 export function accessCommands(kernel: OperatorKernel): OperatorCommand[] {
@@ -40,7 +40,7 @@ export function accessCommands(kernel: OperatorKernel): OperatorCommand[] {
 function createOrganization(useCase: CreateOrganization): OperatorCommand {
   return {
     name: 'org create',
-    usage: 'org create --name N [--plan P] [--features a,b] [--agent-limit K|none] [--owner-email E]',
+    usage: 'org create --name N [--plan P] [--features a,b] [--agent-limit K|none] [--crawl-pages P] [--owner-email E]',
     run: async (args) => {
       const given = readArguments(args, { options: ['name', 'owner-email', ...SETTINGS] });
       const name = requiredOption(given, 'name');
@@ -54,11 +54,11 @@ function createOrganization(useCase: CreateOrganization): OperatorCommand {
 function setOrganization(useCase: UpdateOrganization): OperatorCommand {
   return {
     name: 'org set',
-    usage: 'org set <id> [--plan P] [--features a,b] [--agent-limit K|none]',
+    usage: 'org set <id> [--plan P] [--features a,b] [--agent-limit K|none] [--crawl-pages P]',
     run: async (args) => {
       const given = readArguments(args, { options: SETTINGS, positionals: ['id'] });
-      const { id, name, plan, features, agentLimit } = await useCase.execute(positionalId(given), settingsOf(given));
-      return { id, name, plan, features, agentLimit };
+      const { id, name, plan, features, agentLimit, crawlPages } = await useCase.execute(positionalId(given), settingsOf(given));
+      return { id, name, plan, features, agentLimit, crawlPages };
     },
   };
 }
@@ -110,6 +110,7 @@ function settingsOf({ options }: CommandArguments<(typeof SETTINGS)[number]>): O
     plan: options.plan,
     features: listOption(options.features),
     agentLimit: agentLimitOf(options['agent-limit']),
+    crawlPages: wholeNumber('--crawl-pages', options['crawl-pages']),
   };
 }
 
@@ -117,6 +118,12 @@ function agentLimitOf(text: string | undefined): number | null | undefined {
   if (text === undefined) return undefined;
   if (text === 'none') return null;
   if (!/^\d{1,10}$/.test(text)) throw new ValidationFailed('--agent-limit: must be a whole number, or none');
+  return Number(text);
+}
+
+function wholeNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,10}$/.test(text)) throw new ValidationFailed(`${option}: must be a whole number`);
   return Number(text);
 }
 

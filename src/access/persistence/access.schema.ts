@@ -13,6 +13,7 @@ const organizations = defineEntity({
     plan: p.text(),
     features: p.array().columnType('text[]'),
     agentLimit: p.integer().nullable(),
+    crawlPages: p.integer(),
     createdAt: p.datetime(3),
   },
 });
@@ -86,6 +87,9 @@ export const accessSchema: ContextSchema = {
         foreign key (organization_id, member_id) references members (organization_id, id) on delete cascade
       )`,
       'create index api_keys_organization on api_keys (organization_id, id)',
+    ]),
+    migration('2026112300_access_crawl_pages', [
+      'alter table organizations add column crawl_pages integer not null default 500',
     ]),
   ],
 };

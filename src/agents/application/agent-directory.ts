@@ -11,7 +11,7 @@ import type { AgentGateway } from '../domain/agent-gateway.js';
 import type { AgentType } from '../domain/agent-type.js';
 import { AgentChanged, AgentDeleted } from '../domain/agents.events.js';
 import { AgentNotFound } from '../domain/agents.errors.js';
-import type { KnowledgeSearch } from '../domain/knowledge-search.js';
+import { isThresholdSet, type KnowledgeSearch } from '../domain/knowledge-search.js';
 import type { ResponseComponents } from '../domain/response-components.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { providerKeyOf } from './agent-secrets.js';
@@ -35,6 +35,8 @@ export interface RunnableAgent {
   readonly responseComponents: ResponseComponents;
   readonly disableInteractivePrompts: boolean;
   readonly knowledgeSearch: KnowledgeSearch;
+  /** The threshold of `knowledgeSearch` is somebody's choice and not the default that nobody has touched. */
+  readonly scoreThresholdSet: boolean;
   /** The agent's own setting of the routing gateway; `AgentRouting` resolves it with the organization's. */
   readonly aiGateway: AgentGateway | null;
   /** 1 to 20; how long one run may take. */
@@ -185,6 +187,7 @@ function runnable(agent: Agent): RunnableAgent {
     responseComponents: agent.responseComponents,
     disableInteractivePrompts: settings.disableInteractivePrompts,
     knowledgeSearch: settings.knowledgeSearch,
+    scoreThresholdSet: isThresholdSet(settings.knowledgeSearch, settings.scoreThresholdSet),
     aiGateway: settings.aiGateway,
     timeoutMinutes: settings.timeoutMinutes,
   };

@@ -18,6 +18,8 @@ export interface AgentSettings {
   readonly toolProgress: boolean;
   readonly responseComponents: ResponseComponents;
   readonly knowledgeSearch: KnowledgeSearch;
+  /** `knowledgeSearch.scoreThreshold` has been sent; no read shows it. Undefined where that was never noted. */
+  readonly scoreThresholdSet?: boolean | undefined;
   /** The agent's own gateway setting; null uses the organization's. */
   readonly aiGateway: AgentGateway | null;
   readonly timeoutMinutes: number;

@@ -119,6 +119,7 @@ export class Agent {
       toolProgress: request.toolProgress?.enabled ?? true,
       responseComponents: DEFAULT_RESPONSE_COMPONENTS,
       knowledgeSearch: merged(DEFAULT_KNOWLEDGE_SEARCH, request.knowledgeSearch),
+      scoreThresholdSet: sendsThreshold(request) ? true : undefined,
       aiGateway: request.aiGateway ? gatewayOf(type, request.aiGateway) : null,
       timeoutMinutes: request.timeoutMinutes ?? TIMEOUT_MINUTES.default,
       disableInteractivePrompts: false,
@@ -168,7 +169,8 @@ export class Agent {
   restore({ name, systemPrompt, settings: kept }: AgentSnapshot, choices: ModelChoices): FieldChange[] {
     const { provider, disableInteractivePrompts } = this.settings;
     const { useOwnApiKey } = provider;
-    const settings = { ...this.settings, ...kept, provider: { ...kept.provider, useOwnApiKey } };
+    const { scoreThresholdSet } = kept;
+    const settings = { ...this.settings, ...kept, scoreThresholdSet, provider: { ...kept.provider, useOwnApiKey } };
     const offered = choices.of(settings.provider.options.type);
     const { model } = settings.provider;
     if (model !== provider.model && !offered.some(({ id, ownKeyOnly }) => id === model && (useOwnApiKey || !ownKeyOnly))) {
@@ -207,6 +209,7 @@ export class Agent {
         ? updateComponents(this.type, this.responseComponents, responseComponents)
         : this.responseComponents,
       knowledgeSearch: merged(current.knowledgeSearch, change.knowledgeSearch),
+      scoreThresholdSet: sendsThreshold(change) ? true : current.scoreThresholdSet,
       aiGateway: aiGateway ? gatewayOf(this.type, aiGateway) : aiGateway === null ? null : current.aiGateway,
       timeoutMinutes: change.timeoutMinutes ?? current.timeoutMinutes,
     };
@@ -222,6 +225,10 @@ export class Agent {
       `systemPrompt: ${String(length)} characters are too many; at most ${String(allowed)} are allowed.`,
     );
   }
+}
+
+function sendsThreshold({ knowledgeSearch }: AgentRequest): boolean {
+  return knowledgeSearch?.scoreThreshold !== undefined;
 }
 
 /** Characters are Unicode code points. */

@@ -3,7 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
-import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, disconnectSignal, LargeBody } from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
@@ -15,7 +15,6 @@ import { NameThreadOfRefusal } from './name-thread-of-refusal.js';
 import { RunStreams } from './run-streams.js';
 import { StreamQuery } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
-import { disconnectSignal } from './disconnect-signal.js';
 
 /** How the events of a run begin that name it and its thread. */
 const NAMES_THE_RUN = /^\{"type":"RUN_(?:STARTED|FINISHED)"/;

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type Principal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, disconnectSignal, LargeBody } from '../../platform/http/index.js';
 import { CompleteChat } from '../application/complete-chat.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
@@ -16,7 +16,6 @@ import { ChatCompletionStreams } from './chat-completions.stream.js';
 import { completion, headOf } from './chat-completions.presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { ApiThreadHeader } from './thread-header.js';
-import { disconnectSignal } from './disconnect-signal.js';
 
 /** The interface of the OpenAI API: its official clients work with this service's address and key. */
 @ApiTags('Chat')

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
 import { JoinRun } from '../application/join-run.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
@@ -24,7 +24,6 @@ import { RunResultResponse } from './messages.dto.js';
 import { RunStreams } from './run-streams.js';
 import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
-import { disconnectSignal } from './disconnect-signal.js';
 
 /** What a waiting caller is answered. */
 interface RunResult {

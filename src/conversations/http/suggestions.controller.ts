@@ -2,10 +2,9 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type Principal } from '../../access/index.js';
-import { ApiCauses, ApiErrors, LargeBody } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, disconnectSignal, LargeBody } from '../../platform/http/index.js';
 import { SuggestNext } from '../application/suggest-next.js';
 import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
-import { disconnectSignal } from './disconnect-signal.js';
 
 @ApiTags('Chat')
 @Controller('v1/chat/suggestions')

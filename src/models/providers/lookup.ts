@@ -56,6 +56,11 @@ export function takesMediaType(provider: ProviderType, mediaType: string): boole
   return !providerOf(provider).refusedMediaTypes.includes(mediaType);
 }
 
+/** Whether `knowledgeSearch.semanticWeight` means something to agents of the provider. */
+export function takesSemanticWeight(type: ProviderType): boolean {
+  return providerOf(type).fixedSemanticWeight !== true;
+}
+
 function found<Descriptor>(providers: ReadonlyMap<string, Descriptor>, type: string): Descriptor {
   const provider = providers.get(type);
   if (provider === undefined) throw new Error(`Unknown provider: ${type}`);

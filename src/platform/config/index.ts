@@ -1,5 +1,6 @@
 export { readJsonFile } from './json-file.js';
 export {
+  type EmbeddingsEndpoint,
   type FilesBucket,
   InvalidSetting,
   loadSettings,

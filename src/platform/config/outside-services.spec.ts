@@ -55,6 +55,40 @@ describe('FILES_S3_*', () => {
   });
 });
 
+describe('DRIVE_*', () => {
+  const client = { DRIVE_OAUTH_CLIENT_ID: 'id', DRIVE_OAUTH_CLIENT_SECRET: 'secret' };
+
+  it('name the public drive, at which nobody can sign in, by default', () => {
+    expect(settings({}).drive).toEqual({
+      apiBaseUrl: 'https://www.googleapis.com',
+      tokenUrl: 'https://oauth2.googleapis.com/token',
+      authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+      client: undefined,
+    });
+  });
+
+  it('have tokens and sign-ins below the API where only that is named', () => {
+    const own = { DRIVE_API_BASE_URL: 'http://drive.internal:8080/', ...client };
+    expect(settings(own).drive).toEqual({
+      apiBaseUrl: 'http://drive.internal:8080',
+      tokenUrl: 'http://drive.internal:8080/token',
+      authorizeUrl: 'http://drive.internal:8080/o/oauth2/v2/auth',
+      client: { id: 'id', secret: 'secret' },
+    });
+    const elsewhere = { ...own, DRIVE_OAUTH_TOKEN_URL: 'https://t.test/x', DRIVE_OAUTH_AUTHORIZE_URL: 'https://a.test/y' };
+    expect(settings(elsewhere).drive).toMatchObject({ tokenUrl: 'https://t.test/x', authorizeUrl: 'https://a.test/y' });
+  });
+
+  it.each(Object.keys(client))('stop the start without %s, naming it', (missing) => {
+    const { [missing as keyof typeof client]: _left, ...rest } = client;
+    expect(() => settings(rest)).toThrow(new RegExp(`^${missing}: is required with DRIVE_OAUTH_CLIENT_`));
+  });
+
+  it('stop the start with a path in DRIVE_API_BASE_URL', () => {
+    expect(() => settings({ DRIVE_API_BASE_URL: 'https://drive.test/drive/v3' })).toThrow(/^DRIVE_API_BASE_URL: must hold no path/);
+  });
+});
+
 describe('MCP_LOCAL_SERVERS', () => {
   it('is 20, or what it says up to 50', () => {
     expect(settings({}).mcpLocalServers).toBe(20);
@@ -98,5 +132,31 @@ describe('WORKFLOW_PLATFORM_*', () => {
     const token = { ...complete, WORKFLOW_PLATFORM_TOKEN: 'secret one' };
     expect(() => settings(token)).toThrow(/^WORKFLOW_PLATFORM_TOKEN: /);
     expect(() => settings(token)).not.toThrow(/secret/);
+  });
+});
+
+describe('EMBEDDINGS_*', () => {
+  it('name no model by default, and one at an endpoint of its own or at the public one', () => {
+    expect(settings({}).embeddings).toBeUndefined();
+    expect(settings({ EMBEDDINGS_MODEL: 'm-1', EMBEDDINGS_API_KEY: 'key-1' }).embeddings).toEqual({
+      baseUrl: 'https://api.openai.com/v1',
+      apiKey: 'key-1',
+      model: 'm-1',
+    });
+    expect(settings({ EMBEDDINGS_MODEL: 'm-1', EMBEDDINGS_BASE_URL: 'http://models.internal:8080/v1/' }).embeddings).toEqual({
+      baseUrl: 'http://models.internal:8080/v1',
+      apiKey: undefined,
+      model: 'm-1',
+    });
+  });
+
+  it.each([
+    ['an endpoint without a model', { EMBEDDINGS_BASE_URL: 'http://models.internal' }, /^EMBEDDINGS_MODEL: is required/],
+    ['a key without a model', { EMBEDDINGS_API_KEY: 'canary' }, /^EMBEDDINGS_MODEL: is required/],
+    ['a model at the public endpoint without a key', { EMBEDDINGS_MODEL: 'm-1' }, /^EMBEDDINGS_API_KEY: is required/],
+    ['an endpoint that is no URL', { EMBEDDINGS_MODEL: 'm-1', EMBEDDINGS_BASE_URL: 'canary' }, /^EMBEDDINGS_BASE_URL: must be/],
+  ])('stop the start in one line on %s', (_what, environment, line) => {
+    expect(() => settings(environment)).toThrow(line);
+    expect(() => settings(environment)).not.toThrow(/canary|\n/);
   });
 });

@@ -81,6 +81,14 @@ const environmentSchema = z.object({
     .string()
     .regex(/^[\x21-\x7e]+$/, { message: 'must be visible ASCII characters' })
     .optional(),
+  EMBEDDINGS_BASE_URL: httpUrl.optional(),
+  EMBEDDINGS_API_KEY: z.string().optional(),
+  EMBEDDINGS_MODEL: z.string().max(200).optional(),
+  DRIVE_API_BASE_URL: httpUrl.optional(),
+  DRIVE_OAUTH_TOKEN_URL: httpUrl.optional(),
+  DRIVE_OAUTH_AUTHORIZE_URL: httpUrl.optional(),
+  DRIVE_OAUTH_CLIENT_ID: z.string().optional(),
+  DRIVE_OAUTH_CLIENT_SECRET: z.string().optional(),
   FILES_S3_ENDPOINT: httpUrl.optional(),
   FILES_S3_BUCKET: z
     .string()
@@ -117,6 +125,24 @@ export interface WorkflowPlatform {
   /** May hold `{nameSlug}`, in its path or query, for the slug of an integration. */
   readonly url: string;
   readonly token: string;
+}
+
+/** The endpoint that turns texts into vectors; it speaks the OpenAI embeddings API. */
+export interface EmbeddingsEndpoint {
+  readonly baseUrl: string;
+  /** Undefined for endpoints that ask for none. */
+  readonly apiKey: string | undefined;
+  readonly model: string;
+}
+
+/** Where the cloud drive is. */
+export interface DriveEndpoints {
+  /** Without a path: `/drive/v3/...` comes after it. */
+  readonly apiBaseUrl: string;
+  readonly tokenUrl: string;
+  readonly authorizeUrl: string;
+  /** This service as the drive's OAuth client; undefined means that nobody can sign in. */
+  readonly client: { readonly id: string; readonly secret: string } | undefined;
 }
 
 type Environment = z.output<typeof environmentSchema>;
@@ -172,6 +198,9 @@ export class Settings extends WithEnvironment {
   readonly programPath = this.env.PATH;
   /** Undefined means that there is none. */
   readonly workflowPlatform = workflowPlatformOf(this.env);
+  /** Undefined means that knowledge is searched by keywords alone. */
+  readonly embeddings = embeddingsOf(this.env);
+  readonly drive = driveOf(this.env);
   /** The bucket of `FILES_S3_*`; undefined means the disk. */
   readonly filesBucket = bucketOf(this.env);
   /** How long a stopping process lets its runs end by themselves. */
@@ -184,6 +213,26 @@ function workflowPlatformOf({
   WORKFLOW_PLATFORM_TOKEN: token,
 }: Environment): WorkflowPlatform | undefined {
   return url === undefined || token === undefined ? undefined : { url, token };
+}
+
+function embeddingsOf({
+  EMBEDDINGS_BASE_URL: baseUrl = 'https://api.openai.com/v1',
+  EMBEDDINGS_API_KEY: apiKey,
+  EMBEDDINGS_MODEL: model,
+}: Environment): EmbeddingsEndpoint | undefined {
+  return model === undefined ? undefined : { baseUrl, apiKey, model };
+}
+
+function driveOf(env: Environment): DriveEndpoints {
+  const { DRIVE_API_BASE_URL: own, DRIVE_OAUTH_CLIENT_ID: id, DRIVE_OAUTH_CLIENT_SECRET: secret } = env;
+  return {
+    apiBaseUrl: own ?? 'https://www.googleapis.com',
+    tokenUrl: env.DRIVE_OAUTH_TOKEN_URL ?? (own === undefined ? 'https://oauth2.googleapis.com/token' : `${own}/token`),
+    authorizeUrl:
+      env.DRIVE_OAUTH_AUTHORIZE_URL ??
+      (own === undefined ? 'https://accounts.google.com/o/oauth2/v2/auth' : `${own}/o/oauth2/v2/auth`),
+    client: id === undefined || secret === undefined ? undefined : { id, secret },
+  };
 }
 
 function bucketOf(env: Environment): FilesBucket | undefined {
@@ -231,6 +280,8 @@ export function readSettings(
     throw new InvalidSetting('SECRETS_KEY_FALLBACK: must be another key than SECRETS_KEY, or be left out');
   }
   checkFilesBucket(env);
+  checkEmbeddings(env);
+  checkDrive(env);
   checkWorkflowPlatform(env);
   if (role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
     const missing = env.DATABASE_URL === undefined ? 'DATABASE_URL' : 'REDIS_URL';
@@ -255,6 +306,28 @@ function checkFilesBucket(env: Environment): void {
   const missing = required.find((name) => env[name] === undefined);
   if (given !== undefined && missing !== undefined) {
     throw new InvalidSetting(`${missing}: is required with ${given}`);
+  }
+}
+
+function checkEmbeddings(env: Environment): void {
+  const { EMBEDDINGS_BASE_URL: baseUrl, EMBEDDINGS_API_KEY: apiKey, EMBEDDINGS_MODEL: model } = env;
+  if (model === undefined && (baseUrl !== undefined || apiKey !== undefined)) {
+    throw new InvalidSetting(`EMBEDDINGS_MODEL: is required with ${baseUrl === undefined ? 'EMBEDDINGS_API_KEY' : 'EMBEDDINGS_BASE_URL'}`);
+  }
+  if (model !== undefined && baseUrl === undefined && apiKey === undefined) {
+    throw new InvalidSetting('EMBEDDINGS_API_KEY: is required with EMBEDDINGS_MODEL, unless EMBEDDINGS_BASE_URL names an endpoint that asks for none');
+  }
+}
+
+function checkDrive(env: Environment): void {
+  const names = ['DRIVE_OAUTH_CLIENT_ID', 'DRIVE_OAUTH_CLIENT_SECRET'] as const;
+  const missing = names.filter((name) => env[name] === undefined);
+  if (missing.length === 1) {
+    const [given] = names.filter((name) => env[name] !== undefined);
+    throw new InvalidSetting(`${missing[0]}: is required with ${given}`);
+  }
+  if (env.DRIVE_API_BASE_URL !== undefined && URL.parse(env.DRIVE_API_BASE_URL)?.pathname !== '/') {
+    throw new InvalidSetting('DRIVE_API_BASE_URL: must hold no path; /drive/v3 comes after it');
   }
 }
 

@@ -16,3 +16,7 @@ it('has no batch of nothing', () => {
   expect(batches()).toEqual([]);
   expect(batches(0, 0)).toEqual([[0, 0]]);
 });
+
+it('fills batches up to another size where one is given', () => {
+  expect([...inBatches([4, 4, 4, 9, 1], (size) => size, 8)]).toEqual([[4, 4], [4], [9], [1]]);
+});

@@ -30,6 +30,7 @@ export class EgressModule {
   }
 }
 
-function operatorHosts({ workflowPlatform }: Settings): Exemptions {
-  return new Set(workflowPlatform ? [exemptionOf(new URL(workflowPlatform.url))] : []);
+function operatorHosts({ workflowPlatform, drive }: Settings): Exemptions {
+  const urls = [drive.apiBaseUrl, drive.tokenUrl, ...(workflowPlatform ? [workflowPlatform.url] : [])];
+  return new Set(urls.map((url) => exemptionOf(new URL(url))));
 }

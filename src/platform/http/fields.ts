@@ -171,14 +171,21 @@ export function TimestampField(options: FieldOptions = {}): PropertyDecorator {
   return field(options, { type: 'string', format: 'date-time' }, rule('isTimestamp', isTimestamp, wanted));
 }
 
-export function UrlField(
-  options: FieldOptions & { readonly protocols?: readonly string[]; readonly max?: number } = {},
-): PropertyDecorator {
-  const { protocols = ['https', 'http'], max = 2_048 } = options;
-  const wanted = says(`must be an absolute ${protocols.join(' or ')} URL of at most ${max} characters`);
+export interface UrlBounds {
+  readonly protocols?: readonly string[];
+  readonly max?: number;
+  /** Written as it is used: without user information, and without the spaces and line ends that parsers drop. */
+  readonly plain?: boolean;
+}
+
+export function UrlField(options: FieldOptions & UrlBounds = {}): PropertyDecorator {
+  const { protocols = ['https', 'http'], max = 2_048, plain = false } = options;
+  const without = plain ? ', without user information, spaces and control characters' : '';
+  const wanted = says(`must be an absolute ${protocols.join(' or ')} URL of at most ${max} characters${without}`);
   const isUrl = (value: unknown): boolean => {
     const url = typeof value === 'string' && value.length <= max ? URL.parse(value) : null;
-    return url !== null && protocols.includes(url.protocol.slice(0, -1));
+    if (url === null || !protocols.includes(url.protocol.slice(0, -1))) return false;
+    return !plain || (url.username === '' && url.password === '' && !/[\s\p{Cc}]/u.test(value as string));
   };
   return field(options, { type: 'string', format: 'uri', maxLength: max }, rule('isUrl', isUrl, wanted));
 }

@@ -10,7 +10,8 @@ class LivenessResponse {
   status!: 'ok';
 }
 
-class ReadinessResponse {
+/** With a field for each `HealthFact`, which the OpenAPI document adds. */
+export class ReadinessResponse {
   @EnumField(['ok', 'unavailable'])
   status!: 'ok' | 'unavailable';
 
@@ -43,8 +44,8 @@ export class HealthController {
     type: ReadinessResponse,
   })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<ReadinessResponse> {
-    const { status, checks } = await this.health.readiness();
+    const { status, checks, facts } = await this.health.readiness();
     if (status !== 'ok') void reply.status(503);
-    return { status, checks };
+    return { status, checks, ...facts };
   }
 }

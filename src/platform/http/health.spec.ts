@@ -38,6 +38,7 @@ describe('readiness', () => {
     expect(await health(new Check('a', well), new Check('b', well)).health.readiness()).toEqual({
       status: 'ok',
       checks: { a: 'ok', b: 'ok' },
+      facts: {},
     });
   });
 
@@ -50,6 +51,7 @@ describe('readiness', () => {
     expect(await subject.health.readiness()).toEqual({
       status: 'unavailable',
       checks: { a: 'ok', b: 'lacks the migration 7', c: 'does not work; the reason is in the log' },
+      facts: {},
     });
     expect(subject.lines.join()).toContain('canary at 10.0.0.7');
   });
@@ -66,6 +68,7 @@ describe('readiness', () => {
     expect(await health(silent).health.readiness()).toEqual({
       status: 'unavailable',
       checks: { a: 'does not answer' },
+      facts: {},
     });
   });
 });

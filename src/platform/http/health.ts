@@ -14,22 +14,38 @@ export abstract class HealthCheck {
   abstract check(): Promise<void>;
 }
 
+/** Something about how the process serves that is neither good nor bad. Any provider that extends this is found and asked. */
+export abstract class HealthFact {
+  /** A field of the answer of `/health/ready`, beside `status` and `checks`; no two facts have the same. */
+  abstract readonly name: string;
+  /** All that `value` may answer, for the OpenAPI document. */
+  abstract readonly values: readonly string[];
+  abstract readonly description: string;
+  /** As things stand, from memory. */
+  abstract value(): string;
+}
+
 /** Why a part is not ready, in words that may be shown. */
 export class NotReady extends Error {}
 
 export interface Readiness {
   readonly status: 'ok' | 'unavailable';
   readonly checks: Readonly<Record<string, string>>;
+  /** By the names of the `HealthFact`s. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 const CHECK_MS = 2_000;
 /** Named in the answer while the process stops. */
 const OWN_PART = 'process';
+/** What the answer has without any fact. */
+const OWN_FIELDS = ['status', 'checks'];
 
 /** Asks every part at once, each for two seconds at most. */
 @Injectable()
 export class Health implements OnApplicationBootstrap {
   private checks: readonly HealthCheck[] = [];
+  private told: readonly HealthFact[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -38,16 +54,21 @@ export class Health implements OnApplicationBootstrap {
     private readonly logger: Logger,
   ) {}
 
-  /** @throws Error when two parts share a name: the answer would hide the one behind the other */
+  /** @throws Error when two parts, or two facts, share a name: the answer would hide the one behind the other */
   onApplicationBootstrap(): void {
-    const checks = this.discovery
-      .getProviders()
-      .map(({ instance }) => instance as unknown)
-      .filter((instance) => instance instanceof HealthCheck);
-    const names = checks.map(({ name }) => name);
-    const repeated = names.find((name, index) => name === OWN_PART || names.indexOf(name) !== index);
-    if (repeated !== undefined) throw new Error(`More than one part of /health/ready is called '${repeated}'`);
-    this.checks = checks;
+    this.checks = this.instances().filter((instance) => instance instanceof HealthCheck);
+    this.told = this.facts();
+    requireUnlike('part', [OWN_PART, ...this.checks.map(({ name }) => name)]);
+    requireUnlike('fact', [...OWN_FIELDS, ...this.told.map(({ name }) => name)]);
+  }
+
+  /** Those that there are, also before the application has started. */
+  facts(): readonly HealthFact[] {
+    return this.instances().filter((instance) => instance instanceof HealthFact);
+  }
+
+  private instances(): unknown[] {
+    return this.discovery.getProviders().map(({ instance }) => instance as unknown);
   }
 
   async readiness(): Promise<Readiness> {
@@ -55,7 +76,8 @@ export class Health implements OnApplicationBootstrap {
     const checks = Object.fromEntries(results);
     if (this.shutdown.isStopping) checks[OWN_PART] = 'stopping';
     const ready = Object.values(checks).every((result) => result === 'ok');
-    return { status: ready ? 'ok' : 'unavailable', checks };
+    const facts = Object.fromEntries(this.told.map((fact) => [fact.name, fact.value()]));
+    return { status: ready ? 'ok' : 'unavailable', checks, facts };
   }
 
   private async ask(check: HealthCheck): Promise<string> {
@@ -73,6 +95,11 @@ export class Health implements OnApplicationBootstrap {
       cancel?.();
     }
   }
+}
+
+function requireUnlike(what: string, names: readonly string[]): void {
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw new Error(`More than one ${what} of /health/ready is called '${repeated}'`);
 }
 
 /** The database answers and has the tables that this build expects. Always well where there is no database. */

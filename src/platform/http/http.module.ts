@@ -3,6 +3,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import { LifecycleModule } from '../lifecycle/index.js';
 import { DocsController } from './docs/docs.controller.js';
 import { OpenApiDocument } from './docs/open-api-document.js';
+import { BackgroundPace } from './background-pace.js';
 import { HealthController } from './health.controller.js';
 import { DatabaseHealth, FileStoreHealth, Health } from './health.js';
 import { OpenRequests } from './open-requests.js';
@@ -16,7 +17,7 @@ import { EventStreams } from './sse.js';
 @Module({
   imports: [DiscoveryModule, LifecycleModule],
   controllers: [HealthController, DocsController],
-  providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams],
-  exports: [EventStreams, Health],
+  providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams, BackgroundPace],
+  exports: [EventStreams, Health, BackgroundPace],
 })
 export class HttpModule {}

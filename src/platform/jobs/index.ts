@@ -3,4 +3,4 @@ export { type ActiveJob, defineJob, type JobDefinition, type JobOptions, type Re
 export { jobCommands } from './jobs-commands.js';
 export { JobsModule, type JobsModuleOptions } from './jobs.module.js';
 export { jobsSchema } from './jobs.schema.js';
-export { Outbox, type EnqueueOptions } from './outbox.js';
+export { Outbox, type EnqueueOptions, writeJob } from './outbox.js';

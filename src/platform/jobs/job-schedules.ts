@@ -1,5 +1,6 @@
 import { InjectQueue, Processor, WorkerHost } from '@nestjs/bullmq';
 import type { Job, Queue } from 'bullmq';
+import { Clock } from '../clock/index.js';
 import { Database } from '../database/index.js';
 import { JobRegistry, SCHEDULES } from './job-registry.js';
 import { Outbox } from './outbox.js';
@@ -21,6 +22,7 @@ export class JobSchedules extends WorkerHost {
     private readonly registry: JobRegistry,
     private readonly database: Database,
     private readonly outbox: Outbox,
+    private readonly clock: Clock,
   ) {
     super();
     connection.report(queue);
@@ -45,7 +47,10 @@ export class JobSchedules extends WorkerHost {
       const every = schedule.everyMinutes * 60_000;
       const present = await this.queue.getJobScheduler(name);
       // Putting the same one in place again would put off its next run.
-      if (present?.every !== every) await this.queue.upsertJobScheduler(name, { every }, { name, opts: TICK_OPTIONS });
+      if (present?.every === every) continue;
+      // By itself a first run comes at once: every start of a new installation would begin with all of them together.
+      const startDate = new Date(this.clock.now().getTime() + every);
+      await this.queue.upsertJobScheduler(name, { every, startDate }, { name, opts: TICK_OPTIONS });
     }
   }
 

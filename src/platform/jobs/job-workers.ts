@@ -88,6 +88,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
   private startWorkers(): void {
     const decorator = this.modules.get(ProcessorDecoratorService, { strict: false });
     decorator.decorate = (processor) => this.runner.decorate(processor);
+    this.connection.makeRoomFor(this.registry.processors().length);
     this.modules.get(BullRegistrar, { strict: false }).register();
     this.workers = this.registry.processors().map(({ worker }) => worker);
     for (const worker of this.workers) this.connection.report(worker);

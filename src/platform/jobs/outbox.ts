@@ -33,25 +33,39 @@ export class Outbox {
     transaction: Transaction,
     job: JobDefinition<Payload>,
     payload: NoInfer<Payload>,
-    { delaySeconds = 0, dedupeKey }: EnqueueOptions = {},
+    options: EnqueueOptions = {},
   ): Promise<void> {
-    const now = this.clock.now();
-    // A key that is waiting is updated rather than skipped: the lock on its row keeps a worker from beginning it
-    // before this transaction has committed, with the state of before.
-    await transaction.query(
-      `insert into outbox (id, name, payload, dedupe_key, created_at, available_at)
-       values ($1::uuid, $2, $3::text::jsonb, $4, $5::timestamptz, $6::timestamptz)
-       on conflict (name, dedupe_key) where dedupe_key is not null and started_at is null
-       do update set payload = excluded.payload, available_at = least(outbox.available_at, excluded.available_at)`,
-      [
-        newId(),
-        job.name,
-        JSON.stringify(job.payload.parse(payload)),
-        dedupeKey ?? null,
-        now.toISOString(),
-        new Date(now.getTime() + delaySeconds * 1000).toISOString(),
-      ],
-    );
+    await writeJob(transaction, this.clock, job, payload, options);
     transaction.onCommit(() => this.relay.trigger());
   }
+}
+
+/**
+ * As `Outbox.enqueue`, for operator commands, which have no relay: a running service dispatches the job within seconds.
+ * @throws ZodError when the payload breaks the job's schema
+ */
+export async function writeJob<Payload>(
+  transaction: Transaction,
+  clock: Clock,
+  job: JobDefinition<Payload>,
+  payload: NoInfer<Payload>,
+  { delaySeconds = 0, dedupeKey }: EnqueueOptions = {},
+): Promise<void> {
+  const now = clock.now();
+  // A key that is waiting is updated rather than skipped: the lock on its row keeps a worker from beginning it
+  // before this transaction has committed, with the state of before.
+  await transaction.query(
+    `insert into outbox (id, name, payload, dedupe_key, created_at, available_at)
+     values ($1::uuid, $2, $3::text::jsonb, $4, $5::timestamptz, $6::timestamptz)
+     on conflict (name, dedupe_key) where dedupe_key is not null and started_at is null
+     do update set payload = excluded.payload, available_at = least(outbox.available_at, excluded.available_at)`,
+    [
+      newId(),
+      job.name,
+      JSON.stringify(job.payload.parse(payload)),
+      dedupeKey ?? null,
+      now.toISOString(),
+      new Date(now.getTime() + delaySeconds * 1000).toISOString(),
+    ],
+  );
 }

@@ -11,8 +11,8 @@ import type { Logger } from '../telemetry/index.js';
 import { migratePglite, PglitePool } from './pglite-pool.js';
 import { IDLE_WAIT_SECONDS, LOCK_MS, MAX_STALLED, STALLED_CHECK_MS } from './limits.js';
 
-/** A listening connection for each worker, and some for the queries of all. */
-const POSTGRES_CONNECTIONS = 14;
+/** For the queries of all queues and workers of a process on PostgreSQL. */
+const POSTGRES_CONNECTIONS = 4;
 
 const createBackend: BackendFactory<IQueueBackend, Redis | PgPool> = (name, options, kind) => {
   const { connection, prefix = '' } = options as typeof options & { readonly prefix?: string };
@@ -66,6 +66,14 @@ export class QueueConnection {
       client.release();
     }
     return new QueueConnection(pool, logger);
+  }
+
+  /**
+   * Makes room for workers before they start: on PostgreSQL each keeps a connection on which it listens, and where those
+   * take all that the pool may have, every query of the queue waits for ever.
+   */
+  makeRoomFor(workers: number): void {
+    if (this.client instanceof pg.Pool) this.client.options.max = workers + POSTGRES_CONNECTIONS;
   }
 
   /** False while adding a job would wait for a lost connection. */

@@ -1,4 +1,5 @@
 import type { ChildProcess as NodeChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLOSE_STEP_MS } from './limits.js';
@@ -11,6 +12,8 @@ export interface ProcessEnd {
   readonly exitCode: number | null;
   /** The limit for which it was ended. */
   readonly excess: Excess | null;
+  /** The one that ended it, where one did. */
+  readonly signal?: NodeJS.Signals;
 }
 
 export type SpawnedProcess = NodeChildProcess & { readonly stdin: Writable; readonly stdout: Readable };
@@ -28,7 +31,10 @@ export class ChildProcess {
   private gone = false;
 
   /** @param child has been spawned, as the leader of its group, with the owner's descriptor open */
-  constructor(child: SpawnedProcess, watch: ProcessWatch) {
+  constructor(
+    private readonly child: SpawnedProcess,
+    watch: ProcessWatch,
+  ) {
     const { pid = NaN } = child;
     this.pid = pid;
     this.input = child.stdin;
@@ -42,20 +48,27 @@ export class ChildProcess {
     });
     this.ended = new Promise((resolve) => {
       // Not `close`, which waits for every descendant that holds a pipe.
-      child.once('exit', (exitCode) => {
+      child.once('exit', (exitCode, signal) => {
         this.gone = true;
         watch.remove(this.group);
         this.group.kill();
         for (const stream of child.stdio) if (stream !== this.output) stream?.destroy();
         // What it said last can still be read, but not for ever: somebody who escaped may hold the other end.
         setTimeout(() => this.output.destroy(), CLOSE_STEP_MS).unref();
-        resolve({ exitCode, excess: this.excess });
+        resolve({ exitCode, excess: this.excess, ...(signal && { signal }) });
       });
     });
   }
 
   get hasEnded(): boolean {
     return this.gone;
+  }
+
+  /** Whether this process goes on for as long as the child runs, as it does at first. */
+  keepsOwner(keeps: boolean): void {
+    const change = keeps ? 'ref' : 'unref';
+    this.child[change]();
+    for (const stream of this.child.stdio) if (stream instanceof Socket) stream[change]();
   }
 
   /** Ends it: first by ending its input, then by `SIGTERM`, then for good. Takes at most two steps' time. */

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess as NodeChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism, constants, setPriority } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/index.js';
 import { ChildProcess, type SpawnedProcess } from './child-process.js';
@@ -13,7 +14,14 @@ export interface ProcessCommand {
   readonly env: Readonly<Record<string, string>>;
   /** Exists, and is the child's alone: where it runs, its home and its place for temporary files. */
   readonly folder: string;
+  /** How much it steps back for others, 0 (not at all) to 19. */
+  readonly niceness?: number;
+  /** Starts it on Windows too, where nothing but itself keeps it in bounds and ends it with its owner: its input ends then. */
+  readonly boundsItself?: boolean;
 }
+
+/** How many processes can compute at the same time on this machine. */
+export const AVAILABLE_CORES = availableParallelism();
 
 /** The child cannot be started. */
 export class ProcessNotStarted extends Error {}
@@ -29,21 +37,35 @@ export class ChildProcesses {
   constructor(private readonly settings: Settings) {}
 
   /** A command that does not exist ends with the exit code 127, one that is no program with 126. @throws ProcessNotStarted */
-  async start({ command, args, env, folder }: ProcessCommand): Promise<ChildProcess> {
-    if (process.platform === 'win32') throw new ProcessNotStarted('Local processes are not supported on Windows');
-    const [shell, ...shellArgs] = limitedCommand(command, args);
+  async start(command: ProcessCommand): Promise<ChildProcess> {
+    const isWindows = process.platform === 'win32';
+    if (isWindows && command.boundsItself !== true) throw new ProcessNotStarted('Local processes are not supported on Windows');
     try {
-      const child = spawn(shell, shellArgs, {
-        cwd: folder,
-        env: { LANG: 'C.UTF-8', PATH: this.settings.programPath, ...env, HOME: folder, TMPDIR: folder },
-        // What it writes to its standard error may hold secrets.
-        stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
-        detached: true,
-      });
+      const child = isWindows ? this.spawnPlain(command) : this.spawnLimited(command);
       await once(child, 'spawn');
       return new ChildProcess(child as SpawnedProcess, this.watch);
     } catch (error) {
       throw new ProcessNotStarted('The process cannot be started', { cause: error });
     }
+  }
+
+  private spawnLimited({ command, args, env, folder, niceness = 0 }: ProcessCommand): NodeChildProcess {
+    const nice = niceness === 0 ? [command, ...args] : ['nice', '-n', String(niceness), command, ...args];
+    const [first = command, ...others] = nice;
+    const [shell, ...shellArgs] = limitedCommand(first, others);
+    return spawn(shell, shellArgs, {
+      cwd: folder,
+      env: { LANG: 'C.UTF-8', PATH: this.settings.programPath, ...env, HOME: folder, TMPDIR: folder },
+      // What it writes to its standard error may hold secrets.
+      stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+      detached: true,
+    });
+  }
+
+  /** What Windows itself needs in an environment is added by Node. */
+  private spawnPlain({ command, args, env, folder, niceness = 0 }: ProcessCommand): NodeChildProcess {
+    const child = spawn(command, args, { cwd: folder, env: { PATH: this.settings.programPath, ...env }, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
+    if (niceness > 0 && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    return child;
   }
 }

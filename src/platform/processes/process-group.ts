@@ -1,5 +1,8 @@
 import { type ProcessEntry, readProcess, residentBytes } from './process-table.js';
 
+/** Groups are named by their leader's number, negated; Windows has none. */
+const GROUP = process.platform === 'win32' ? 1 : -1;
+
 /** A child that leads a session and a group of its own, and what descends from it. */
 export class ProcessGroup {
   private members: readonly ProcessEntry[] = [];
@@ -28,12 +31,12 @@ export class ProcessGroup {
 
   /** Ends the group politely. */
   terminate(): void {
-    signal(-this.leader, 'SIGTERM');
+    signal(GROUP * this.leader, 'SIGTERM');
   }
 
   /** Ends the group and every known descendant outside of it, at once. */
   kill(): void {
-    signal(-this.leader, 'SIGKILL');
+    signal(GROUP * this.leader, 'SIGKILL');
     for (const member of this.members) {
       const current = readProcess(member.pid);
       if (current && keyOf(current) === keyOf(member)) signal(member.pid, 'SIGKILL');

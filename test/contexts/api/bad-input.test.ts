@@ -4,7 +4,8 @@ import { statusClass } from '../../../src/platform/http/wire-error.js';
 import type { TestService } from '../../support/harness.js';
 import { RouteRecorder } from '../tenants/registered-routes.js';
 import { pathOf, Visitor, type WireAnswer } from '../tenants/requests.js';
-import { bodyLimitOf, ROUTE_TABLE, routeCase, type RouteRequest } from '../tenants/route-table.js';
+import type { RouteRequest } from '../tenants/route-case.js';
+import { bodyLimitOf, ROUTE_TABLE, routeCase } from '../tenants/route-table.js';
 import { storedRows } from '../tenants/stored-rows.js';
 import { createWorld, startTenants, type World } from '../tenants/world.js';
 import { DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
@@ -63,7 +64,7 @@ function expectRefusal(answer: WireAnswer, what: string, expected?: number): voi
   if (isBare) expect({ what, body }).toEqual({ what, body: { error: expect.stringMatching(/^[a-z_]+$/) } });
   else if (status === 400) {
     const error = expect.stringMatching(/^(bad_request|duplicate_section_names)$/);
-    const code = expect.stringMatching(/^(FST_ERR_VALIDATION|integration_identity_mismatch)$/);
+    const code = expect.stringMatching(/^(FST_ERR_VALIDATION|integration_identity_mismatch|drive_file_not_found)$/);
     expect({ what, ...body }).toMatchObject({ what, statusCode: 400, code, error });
   } else expect({ what, ...body }).toMatchObject({ what, statusCode: status, error: statusClass(status) });
 }

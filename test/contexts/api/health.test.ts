@@ -17,7 +17,7 @@ afterAll(() => service.close());
 it('tells each part of the service apart', async () => {
   const { status, body } = await service.http('GET', '/health/ready');
   const parts = { database: 'ok', files: 'ok', ...(CLUSTER && { redis: 'ok', jobs: 'ok' }) };
-  expect([status, body]).toEqual([200, { status: 'ok', checks: parts }]);
+  expect([status, body]).toEqual([200, { status: 'ok', checks: parts, knowledgeSearch: 'keywords' }]);
 });
 
 it('names the part that does not work', async () => {

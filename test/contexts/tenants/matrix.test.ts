@@ -8,7 +8,8 @@ import { DocumentedSchemas, type OpenApi } from '../../support/documented-schema
 import { type LimitedKeys, limitedKeys, type Refused, refusedCredentials } from './credentials.js';
 import { type RegisteredRoute, RouteRecorder } from './registered-routes.js';
 import { comparable, idsIn, send, Visitor, type WireAnswer } from './requests.js';
-import { ROUTE_TABLE, type RouteCase, routeCase, type RouteRequest, routesWith } from './route-table.js';
+import type { RouteCase, RouteRequest } from './route-case.js';
+import { ROUTE_TABLE, routeCase, routesWith } from './route-table.js';
 import { storedRows } from './stored-rows.js';
 import { createWorld, ID_NAMES, type Ids, type SkippingClock, startTenants, type World } from './world.js';
 

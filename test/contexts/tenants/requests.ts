@@ -1,5 +1,5 @@
 import type { RunningService, TestService } from '../../support/harness.js';
-import type { RouteRequest } from './route-table.js';
+import type { RouteRequest } from './route-case.js';
 import type { SkippingClock } from './world.js';
 
 /** Longer than any window of a limit. */

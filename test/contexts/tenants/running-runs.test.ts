@@ -5,7 +5,8 @@ import { message, type StreamedEvent, type TestService, until } from '../../supp
 import { HeldReply } from '../../support/scripted-models.js';
 import { endOf, textOf } from '../../support/talk.js';
 import { comparable, idsIn, sendAndLeave, Visitor } from './requests.js';
-import { ROUTE_TABLE, type RouteRequest } from './route-table.js';
+import type { RouteRequest } from './route-case.js';
+import { ROUTE_TABLE } from './route-table.js';
 import { createWorld, type SkippingClock, startTenants, type World } from './world.js';
 
 const REJOIN = 'GET /v1/threads/:threadId/runs/:runId/stream';

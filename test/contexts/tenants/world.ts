@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { SystemClock } from '../../../src/platform/clock/index.js';
+import { DriveServer, keyFile } from '../../support/drive-server.js';
 import {
   type Answer,
   type RunningService,
@@ -10,6 +11,8 @@ import {
   until,
 } from '../../support/harness.js';
 import type { ModelScript } from '../../support/scripted-models.js';
+
+const drive = await DriveServer.start();
 
 /** Ids of what an organization has, one of each kind. A new kind of resource adds its id here. */
 export interface Ids {
@@ -23,6 +26,9 @@ export interface Ids {
   readonly keyId: string;
   readonly fileId: string;
   readonly integrationId: string;
+  readonly serviceAccountId: string;
+  /** Of an uploaded file of the agent's knowledge. */
+  readonly knowledgeFileId: string;
 }
 
 export const ID_NAMES = [
@@ -35,6 +41,8 @@ export const ID_NAMES = [
   'keyId',
   'fileId',
   'integrationId',
+  'serviceAccountId',
+  'knowledgeFileId',
 ] as const satisfies readonly (keyof Ids)[];
 
 /** An organization with something of every kind in it; every text of it holds `canary`. */
@@ -47,6 +55,8 @@ export interface World extends Ids {
   /** What only means something to the organization it was given to, and is no id. */
   readonly idempotencyKey: string;
   readonly cursor: string;
+  /** In the drive, to which all organizations go. */
+  readonly driveFileId: string;
   readonly fileExpires: string;
   readonly fileSignature: string;
 }
@@ -68,12 +78,15 @@ export class SkippingClock extends SystemClock {
   }
 }
 
+/** Settings that a service needs for a world to be made on it. */
+export const WORLD_ENVIRONMENT: Readonly<Record<string, string>> = drive.environmentWithClient;
+
 /** A service whose models say what they were told, so that a text that crosses tenants is seen. */
 export async function startTenants(
   options: ServiceOptions = {},
 ): Promise<{ service: TestService; clock: SkippingClock }> {
   const clock = new SkippingClock();
-  const service = await startService({ ...options, clock });
+  const service = await startService({ ...options, clock, environment: { ...WORLD_ENVIRONMENT, ...options.environment } });
   service.models.always(echo);
   return { service, clock };
 }
@@ -130,7 +143,14 @@ export async function createWorld(service: RunningService): Promise<World> {
   );
   const page = await service.http<{ nextCursor: string }>('GET', '/v1/threads?limit=1', { key });
   const integration = await post<{ id: string }>('POST', `/v1/agents/${agentId}/tool-integrations`, serverOf(canary));
+  await websiteKnowledge(service, key, agentId, canary);
+  const driveIds = await driveKnowledge(service, key, agentId, canary);
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
+  const knowledgeFile = await postFile(service, key, `/v1/agents/${agentId}/knowledge-bases/uploaded-files`, `${canary}.txt`, canary);
+  await until(async () => {
+    const { body } = await service.http<{ files: { status: string }[] }>('GET', `/v1/agents/${agentId}/knowledge-bases/uploaded-files`, { key });
+    return body.files.every(({ status }) => status === 'ready');
+  }, 'the file to be read');
   return {
     organization,
     key,
@@ -144,6 +164,8 @@ export async function createWorld(service: RunningService): Promise<World> {
     sectionId: section.id,
     keyId: issued.id,
     integrationId: integration.id,
+    ...driveIds,
+    knowledgeFileId: knowledgeFile.id,
     idempotencyKey,
     cursor: page.body.nextCursor,
     ...file,
@@ -171,27 +193,68 @@ export function questionOf(canary: string): Readonly<Record<string, unknown>> {
   return { message: { role: 'user', content: `${canary} question` }, config: { userContext: { note: canary } } };
 }
 
+/** The one website that an organization has; its host is no public one, so that nobody connects to it. */
+export function websiteOf(canary: string): Readonly<Record<string, unknown>> {
+  return { rootUrl: `http://127.0.0.1:9/${canary}/`, excludedUrls: [`http://127.0.0.1:9/${canary}/private`] };
+}
+
+/** Sets the agent's website, and waits for the end of its crawl. */
+async function websiteKnowledge(service: RunningService, key: string, agentId: string, canary: string): Promise<void> {
+  const path = `/v1/agents/${agentId}/knowledge-bases/website`;
+  expectSuccess(await service.http('PUT', path, { key, body: { configs: [websiteOf(canary)] } }), `PUT ${path}`);
+  await until(async () => {
+    const { body } = await service.http<{ sync: { state: string } }>('GET', path, { key });
+    return body.sync.state !== 'IN_PROGRESS';
+  }, 'the end of the crawl');
+}
+
+/** What an agent knows of the drive, through a service account and through a sign-in. */
+async function driveKnowledge(
+  service: RunningService,
+  key: string,
+  agentId: string,
+  canary: string,
+): Promise<Pick<World, 'serviceAccountId' | 'driveFileId'>> {
+  const driveFileId = drive.text(`${canary}.txt`, canary);
+  const bases = `/v1/agents/${agentId}/knowledge-bases`;
+  const send = async <Body>(method: string, path: string, body: object): Promise<Body> =>
+    expectSuccess(await service.http<Body>(method, path, { key, body }), `${method} ${path}`).body;
+  const keyFileContent = keyFile({ client_email: `${canary}@project.example`, project_id: canary });
+  const account = await send<{ id: string }>('POST', '/v1/integrations/drive/service-accounts', { keyFileContent });
+  await send('PUT', `${bases}/drive`, { integrationId: account.id, fileIds: [driveFileId] });
+  const signIn = { fileIds: [driveFileId], redirectUrl: `https://app.example/${canary}` };
+  const { authorizationUrl } = await send<{ authorizationUrl: string }>('POST', `${bases}/drive-oauth/authorize`, signIn);
+  await fetch(drive.consent(authorizationUrl), { redirect: 'manual' });
+  for (const source of ['drive-service-account', 'drive-oauth']) {
+    await until(async () => {
+      const { body } = await service.http<{ sync?: { state: string } }>('GET', `${bases}/${source}`, { key });
+      return body.sync?.state === 'SUCCESS';
+    }, source);
+  }
+  return { serviceAccountId: account.id, driveFileId };
+}
+
 async function uploadFile(
   service: RunningService,
   key: string,
   name: string,
   content: string,
 ): Promise<Pick<World, 'fileId' | 'fileExpires' | 'fileSignature'>> {
-  const form = new FormData();
-  form.set('file', new File([content], name, { type: 'text/plain' }));
-  const response = await fetch(`${service.baseUrl}/v1/files/upload`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-    body: form,
-  });
-  if (response.status !== 200) throw new Error(`upload: ${response.status} ${await response.text()}`);
-  const { id, url } = (await response.json()) as { id: string; url: string };
+  const { id, url } = await postFile(service, key, '/v1/files/upload', name, content);
   const { searchParams } = new URL(url);
   return {
     fileId: id,
     fileExpires: searchParams.get('expires') ?? '',
     fileSignature: searchParams.get('signature') ?? '',
   };
+}
+
+async function postFile(service: RunningService, key: string, path: string, name: string, content: string): Promise<{ id: string; url: string }> {
+  const form = new FormData();
+  form.set('file', new File([content], name, { type: 'text/plain' }));
+  const response = await fetch(`${service.baseUrl}${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form });
+  if (!response.ok) throw new Error(`upload: ${response.status} ${await response.text()}`);
+  return (await response.json()) as { id: string; url: string };
 }
 
 function expectSuccess<Body>(answer: Answer<Body>, what: string): Answer<Body> {

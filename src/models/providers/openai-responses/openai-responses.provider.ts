@@ -16,4 +16,5 @@ export const openAiResponses = defineProvider({
   gatewayPath: 'openai',
   responseComponents: 'all',
   refusedMediaTypes: [],
+  fixedSemanticWeight: true,
 });

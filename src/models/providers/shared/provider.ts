@@ -67,6 +67,8 @@ export interface Provider<
   readonly gatewayPath?: string;
   /** Of the images, PDFs and texts that can be attached, those that its models do not take. */
   readonly refusedMediaTypes: readonly string[];
+  /** Its agents search their knowledge with the default weight of meaning, whatever they or a request say. */
+  readonly fixedSemanticWeight?: true;
 }
 
 /** Describes a provider that agents run on. */

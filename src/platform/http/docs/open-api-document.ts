@@ -1,6 +1,8 @@
 import { type INestApplication, Injectable } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { Settings } from '../../config/index.js';
+import { ReadinessResponse } from '../health.controller.js';
+import { Health } from '../health.js';
 import { PUBLIC_OPERATION } from '../public-route.js';
 import { documentHeaders } from './answer-headers.js';
 import { ERROR_SCHEMAS, errorAnswer, takeCauses } from './api-errors.js';
@@ -16,7 +18,10 @@ export class OpenApiDocument {
   private app: INestApplication | undefined;
   private text: string | undefined;
 
-  constructor(private readonly settings: Settings) {}
+  constructor(
+    private readonly settings: Settings,
+    private readonly health: Health,
+  ) {}
 
   /** Tells which application to describe. */
   describe(app: INestApplication): void {
@@ -37,10 +42,20 @@ export class OpenApiDocument {
         if (operation) finish(operation);
       }
     }
-    const schemas = { ...document.components?.schemas, ...ERROR_SCHEMAS } as NonNullable<
+    const schemas = { ...document.components?.schemas, ...this.withFacts(document), ...ERROR_SCHEMAS } as NonNullable<
       OpenAPIObject['components']
     >['schemas'];
     return { ...document, components: { ...document.components, schemas } };
+  }
+
+  /** What contexts add to `/health/ready`, as its class would declare it. */
+  private withFacts({ components }: OpenAPIObject): object {
+    const { name } = ReadinessResponse;
+    const schema = components?.schemas?.[name] as { readonly properties: object; readonly required: readonly string[] };
+    const facts = this.health.facts();
+    const added = facts.map(({ name, values, description }) => [name, { type: 'string', enum: values, description }] as const);
+    const properties = { ...schema.properties, ...Object.fromEntries(added) };
+    return { [name]: { ...schema, properties, required: [...schema.required, ...facts.map((fact) => fact.name)] } };
   }
 
   private frame(): Omit<OpenAPIObject, 'paths'> {

@@ -1,0 +1,86 @@
+/** What share of questions finds its answer, over documents in several languages that were written for it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Block } from '../src/knowledge/domain/parsed-document.ts';
+
+const FOLDER = join(import.meta.dirname, 'knowledge-quality');
+
+export interface QualityDocument {
+  readonly key: string;
+  readonly language: string;
+  readonly title: string;
+  readonly blocks: readonly Block[];
+}
+
+export interface Question {
+  readonly language: string;
+  readonly text: string;
+  /** Asked in other words than those of the answer. */
+  readonly isParaphrase: boolean;
+  /** The document and the heading under which the answer stands. */
+  readonly answer: string;
+}
+
+export interface QualitySet {
+  readonly documents: readonly QualityDocument[];
+  readonly questions: readonly Question[];
+}
+
+/** What a search finds, best first, each as `answerOf` names it. */
+export type AskedSearch = (question: string) => Promise<readonly string[]>;
+
+export function answerOf(documentKey: string, heading: string | null): string {
+  return `${documentKey}#${heading ?? ''}`;
+}
+
+/** Each file is a document whose sections are followed by their questions: `?`, or `~` for those in other words. */
+export function readQualitySet(): QualitySet {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.md')).sort();
+  const read = files.map((name) => readDocument(name, readFileSync(join(FOLDER, name), 'utf8').split('\n')));
+  return { documents: read.map(({ document }) => document), questions: read.flatMap(({ questions }) => questions) };
+}
+
+function readDocument(key: string, lines: readonly string[]): { readonly document: QualityDocument; readonly questions: readonly Question[] } {
+  const blocks: Block[] = [];
+  const questions: Question[] = [];
+  const told = (name: string): string => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
+  const language = told('language');
+  let heading: string | null = null;
+  for (const line of lines) {
+    const [mark, text] = [line.slice(0, 2), line.slice(2)];
+    if (mark === '# ') {
+      heading = text;
+      blocks.push({ kind: 'heading', level: 1, text });
+    } else if (mark === '? ' || mark === '~ ') questions.push({ language, text, isParaphrase: mark === '~ ', answer: answerOf(key, heading) });
+    else if (heading !== null && line !== '') blocks.push({ kind: 'text', text: line });
+  }
+  return { document: { key, language, title: told('title'), blocks }, questions };
+}
+
+/** The share of the questions whose answer is among the first `count` that are found. */
+export async function recallAt(count: number, questions: readonly Question[], search: AskedSearch): Promise<number> {
+  let found = 0;
+  for (const { text, answer } of questions) if ((await search(text)).slice(0, count).includes(answer)) found += 1;
+  return questions.length === 0 ? 1 : found / questions.length;
+}
+
+/** Those whose answer is not among the first `count`. */
+export async function missedAt(count: number, questions: readonly Question[], search: AskedSearch): Promise<Question[]> {
+  const missed: Question[] = [];
+  for (const question of questions) if (!(await search(question.text)).slice(0, count).includes(question.answer)) missed.push(question);
+  return missed;
+}
+
+/** One line for each language and one for all, with what was missed. */
+export async function qualityText({ questions }: QualitySet, search: AskedSearch): Promise<string> {
+  const percent = async (some: readonly Question[]): Promise<string> => {
+    const shares = await Promise.all([1, 5].map((count) => recallAt(count, some, search)));
+    return `recall@1 ${shares.map((share) => `${(100 * share).toFixed(1)} %`).join(', recall@5 ')} of ${some.length}`;
+  };
+  const lines = [`all: ${await percent(questions)}`, `in the text's words: ${await percent(questions.filter(({ isParaphrase }) => !isParaphrase))}`];
+  for (const language of new Set(questions.map((question) => question.language))) {
+    lines.push(`${language}: ${await percent(questions.filter((question) => question.language === language))}`);
+  }
+  const missed = await missedAt(5, questions, search);
+  return [...lines, ...missed.map(({ text, answer, isParaphrase }) => `missed${isParaphrase ? ' (other words)' : ''}: ${text} -> ${answer}`)].join('\n');
+}

@@ -1,0 +1,194 @@
+/**
+ * 1,000 files uploaded at once as knowledge of an agent, until all are read: how long it takes, and in how much memory.
+ * `npm run -s build && node bench/knowledge-uploads.ts [--quick] [--embedded]`; one process receives, keeps and parses them, on
+ * PostgreSQL or on the embedded database.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { round } from './figures.ts';
+import { createKey, post } from './provision.ts';
+import { residentMiB } from './samples.ts';
+import type { Environment, Service } from './processes.ts';
+import { Stage } from './stage.ts';
+
+export interface UploadFigures {
+  readonly database: 'postgres' | 'embedded';
+  readonly uploads: number;
+  readonly uploadedMiB: number;
+  /** Until the last one was answered `201`. */
+  readonly acceptedSeconds: number;
+  /** Until none was processed any more. */
+  readonly settledSeconds: number;
+  readonly ready: number;
+  readonly failed: number;
+  /** Of the service's process before, and the most that it held from then on, as Linux counts it. */
+  readonly residentMiB: number;
+  readonly peakMiB: number;
+  /** Of all its children together, at the same moment. */
+  readonly peakOfChildrenMiB: number;
+}
+
+const MOST_MIB = 600;
+const POLL_MS = 500;
+const GIVE_UP_MS = 15 * 60_000;
+
+const WORDS = 'harbour lantern meadow copper violin orchard granite ledger falcon saddle timber glacier pepper anchor canvas'.split(' ');
+
+interface BenchFile {
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+}
+
+/** Sentences that no other file has. */
+function prose(seed: number, sentences: number): string {
+  const word = (at: number): string => WORDS[(seed * 31 + at * 17 + at * at) % WORDS.length] ?? '';
+  return Array.from({ length: sentences }, (_, at) => `The ${word(at)} of ${seed} meets the ${word(at + 3)} near ${word(at + 7)} number ${at}.`).join(' ');
+}
+
+const KINDS: readonly ((seed: number, text: string) => BenchFile)[] = [
+  (seed, text) => ({ name: `notes-${seed}.txt`, type: 'text/plain', content: text }),
+  (seed, text) => ({ name: `guide-${seed}.md`, type: 'text/markdown', content: `# Guide ${seed}\n\n## Part\n\n${text}\n` }),
+  (seed, text) => ({
+    name: `page-${seed}.html`,
+    type: 'text/html',
+    content: `<!doctype html><html><head><title>Page ${seed}</title></head><body><h1>Page ${seed}</h1><p>${text}</p></body></html>`,
+  }),
+  (seed, text) => ({ name: `table-${seed}.csv`, type: 'text/csv', content: `number,sentence\n${text.split('. ').map((line, at) => `${at},${line}`).join('\n')}\n` }),
+  (seed, text) => ({ name: `data-${seed}.json`, type: 'application/json', content: JSON.stringify({ seed, sentences: text.split('. ') }) }),
+];
+
+/** Most are of some 10 KiB; one in fifty is of a megabyte. */
+function fileOf(seed: number): BenchFile {
+  const kind = KINDS[seed % KINDS.length] ?? KINDS[0];
+  if (!kind) throw new Error('There are no kinds of files');
+  return kind(seed, prose(seed, seed % 50 === 0 ? 16_000 : 150));
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+function memoryOfChildren(pid: number): number {
+  return childrenOf(pid).reduce((total, child) => {
+    try {
+      return total + residentMiB(child);
+    } catch {
+      return total;
+    }
+  }, 0);
+}
+
+/** What the start took is not what uploads take. */
+function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** Unlike samples of it, this misses nothing. */
+function peakMiB(pid: number): number {
+  const kib = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kib) / 1024;
+}
+
+interface Listed {
+  readonly files: readonly { readonly status: string; readonly name: string; readonly error: string | null }[];
+}
+
+/** One process that does everything. */
+async function startOne(stage: Stage, embedded: boolean): Promise<{ readonly service: Service; readonly env: Environment }> {
+  if (!embedded) {
+    const { REDIS_URL: _url, REDIS_PREFIX: _prefix, ...env } = (await stage.clusteredEnvironment()).env;
+    const whole = { ...env, DATA_DIR: stage.makeFolder() };
+    return { service: await stage.processes.startService('all', whole, []), env: whole };
+  }
+  const env = stage.embeddedEnvironment();
+  // Its first start makes the database, and takes more memory for that than the next one ever does.
+  await (await stage.startEmbedded(env)).stop();
+  return { service: (await stage.startEmbedded(env)).service, env };
+}
+
+export async function measureUploads(
+  stage: Stage,
+  { uploads, embedded }: { readonly uploads: number; readonly embedded: boolean },
+  say: (line: string) => void,
+): Promise<UploadFigures> {
+  const { service, env } = await startOne(stage, embedded);
+  const { origin, pid } = service;
+  const key = await createKey(env);
+  const agentId = await post(origin, key, '/v1/agents', { name: 'Bench', provider: { type: 'anthropic' } });
+  const url = `${origin}/v1/agents/${agentId}/knowledge-bases/uploaded-files`;
+  const headers = { authorization: `Bearer ${key}` };
+  forgetPeak(pid);
+  const before = residentMiB(pid);
+  let peakOfChildren = 0;
+  const watching = setInterval(() => (peakOfChildren = Math.max(peakOfChildren, memoryOfChildren(pid))), POLL_MS / 5);
+  try {
+    let bytes = 0;
+    const began = performance.now();
+    say(`${uploads} uploads at once`);
+    await Promise.all(
+      Array.from({ length: uploads }, async (_, seed) => {
+        const { name, type, content } = fileOf(seed);
+        bytes += Buffer.byteLength(content);
+        const body = new FormData();
+        body.set('file', new File([content], name, { type }));
+        const answer = await fetch(url, { method: 'POST', headers, body });
+        if (answer.status !== 201) throw new Error(`An upload was answered ${answer.status}: ${await answer.text()}`);
+        await answer.body?.cancel();
+      }),
+    );
+    const acceptedSeconds = (performance.now() - began) / 1000;
+    say(`accepted after ${acceptedSeconds.toFixed(1)} s; waiting until they are read`);
+    const { files } = await settled(url, headers, began);
+    const settledSeconds = (performance.now() - began) / 1000;
+    const failed = files.filter(({ status }) => status === 'failed');
+    if (failed[0]) say(`${failed.length} failed, such as ${failed[0].name}: ${failed[0].error ?? ''}`);
+    return {
+      database: embedded ? 'embedded' : 'postgres',
+      uploads,
+      uploadedMiB: round(bytes / 1024 / 1024, 1),
+      acceptedSeconds: round(acceptedSeconds, 1),
+      settledSeconds: round(settledSeconds, 1),
+      ready: files.filter(({ status }) => status === 'ready').length,
+      failed: failed.length,
+      residentMiB: round(before, 0),
+      peakMiB: round(peakMiB(pid), 0),
+      peakOfChildrenMiB: round(peakOfChildren, 0),
+    };
+  } finally {
+    clearInterval(watching);
+    await service.stop();
+  }
+}
+
+async function settled(url: string, headers: Readonly<Record<string, string>>, began: number): Promise<Listed> {
+  for (;;) {
+    const listed = (await (await fetch(url, { headers })).json()) as Listed;
+    if (listed.files.every(({ status }) => status !== 'processing')) return listed;
+    if (performance.now() - began > GIVE_UP_MS) throw new Error('The files are still being processed');
+    await sleep(POLL_MS);
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, embedded: { type: 'boolean', default: false } } });
+  const stage = await Stage.set({
+    databaseUrl: process.env['DATABASE_URL'] ?? 'postgresql://root@127.0.0.1:5432/test',
+    redisUrl: process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379',
+    nodeArgs: [],
+  });
+  try {
+    const figures = await measureUploads(stage, { uploads: values.quick ? 100 : 1_000, embedded: values.embedded }, (line) => {
+      process.stderr.write(`${line}\n`);
+    });
+    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+    if ((figures.database === 'postgres' && figures.peakMiB > MOST_MIB) || figures.ready < figures.uploads) process.exitCode = 1;
+  } finally {
+    await stage.clear();
+  }
+}
+
+if (import.meta.main) await main();

@@ -1,0 +1,14 @@
+import { Injectable } from '@nestjs/common';
+import type { MemberRole } from '../domain/member.js';
+import { MemberRepository } from '../persistence/member.repository.js';
+
+/** People, for other contexts. Always from the database. */
+@Injectable()
+export class MemberDirectory {
+  constructor(private readonly members: MemberRepository) {}
+
+  /** @returns null when the organization has no such member */
+  async roleOf(organizationId: string, memberId: string): Promise<MemberRole | null> {
+    return (await this.members.find(organizationId, memberId))?.role ?? null;
+  }
+}

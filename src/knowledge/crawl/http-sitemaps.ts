@@ -1,0 +1,133 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { type EgressBody, EgressFailed, EgressRefused, SafeHttp } from '../../platform/egress/index.js';
+import { codeOf } from '../../platform/errors/index.js';
+import { hostOf } from './host.js';
+import { HostSlots } from './host-slots.js';
+import {
+  MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
+} from './limits.js';
+import { Robots } from './robots.js';
+import { locationsIn } from './sitemap-content.js';
+import type { Location } from './sitemap-reader.js';
+import { type SitemapRequest, Sitemaps } from './sitemaps.js';
+
+interface SitemapFile {
+  readonly url: URL;
+  /** Indexes above it. */
+  readonly depth: number;
+}
+
+/** What is known of a site's sitemaps so far. */
+class Listing {
+  readonly pages = new Set<string>();
+  private readonly waiting: SitemapFile[] = [];
+  private readonly known = new Set<string>();
+
+  constructor(readonly request: SitemapRequest) {
+    const named = request.sitemaps.length > 0 ? request.sitemaps : [`${request.origin}/sitemap.xml`];
+    for (const address of named) this.addFile(URL.parse(address), 0);
+  }
+
+  get full(): boolean {
+    return this.pages.size >= this.request.maxUrls;
+  }
+
+  next(): SitemapFile | undefined {
+    return this.full ? undefined : this.waiting.shift();
+  }
+
+  /** Only what a site's robots.txt names may be elsewhere: an index that could name any host would have this service ask them all. */
+  add({ kind, text }: Location, { url: from, depth }: SitemapFile): void {
+    const url = URL.parse(text);
+    if (!url) return;
+    url.hash = '';
+    if (kind === 'page') this.addPage(url);
+    else if ([this.request.origin, from.origin].includes(url.origin)) this.addFile(url, depth + 1);
+  }
+
+  private addPage(url: URL): void {
+    if (this.full || url.origin !== this.request.origin || this.pages.has(url.href)) return;
+    if (this.request.isWanted(new URL(url))) this.pages.add(url.href);
+  }
+
+  private addFile(url: URL | null, depth: number): void {
+    if (!url || depth > MAX_SITEMAP_DEPTH || this.known.size >= MAX_SITEMAP_FILES || this.known.has(url.href)) return;
+    this.known.add(url.href);
+    this.waiting.push({ url, depth });
+  }
+}
+
+/** `Sitemaps` over HTTP: files are read as they come, and only what is asked for is kept of them. */
+@Injectable()
+export class HttpSitemaps extends Sitemaps {
+  constructor(
+    private readonly http: SafeHttp,
+    private readonly robots: Robots,
+    private readonly slots: HostSlots,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async pagesOf(request: SitemapRequest, signal: AbortSignal): Promise<readonly string[]> {
+    const listing = new Listing(request);
+    const deadline = new AbortController();
+    const cancel = this.clock.after(SITEMAPS_TIMEOUT_MS, () => deadline.abort(new EgressFailed('timeout', { detail: 'the sitemaps' })));
+    try {
+      await this.readAll(listing, AbortSignal.any([signal, deadline.signal]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!deadline.signal.aborted) throw error;
+    } finally {
+      cancel();
+    }
+    return [...listing.pages];
+  }
+
+  private async readAll(listing: Listing, signal: AbortSignal): Promise<void> {
+    const { origin } = listing.request;
+    const { crawlDelayMs } = await this.robots.rulesOf(origin, signal);
+    let inTurnOnly = true;
+    for (let file = listing.next(); file; file = listing.next()) {
+      const { url } = file;
+      const pace = { delayMs: url.origin === origin ? crawlDelayMs : 0, inTurnOnly };
+      const known = file;
+      await this.slots.within(hostOf(url), pace, () => this.read(known, listing, signal), signal);
+      // What was read already would have to be read again.
+      inTurnOnly = false;
+    }
+  }
+
+  private async read(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<void> {
+    try {
+      const { status, body } = await this.http.request(file.url, {
+        purpose: 'crawl', maxBytes: MAX_SITEMAP_BYTES, timeoutMs: SITEMAP_TIMEOUT_MS, redirects: { max: MAX_SITEMAP_REDIRECTS }, signal,
+        headers: { accept: 'application/xml, text/xml, text/plain, application/gzip, */*;q=0.1' },
+      });
+      if (status === 200) await this.list(body, file, listing);
+      else body.discard();
+    } catch (error) {
+      signal.throwIfAborted();
+      // What was listed before counts; the site's other sitemaps may be in order.
+      if (!isOfTheServer(error)) throw error;
+    }
+  }
+
+  private async list(body: EgressBody, file: SitemapFile, listing: Listing): Promise<void> {
+    try {
+      for await (const location of locationsIn(body)) {
+        listing.add(location, file);
+        if (listing.full) break;
+      }
+    } finally {
+      // Whoever decompresses it may still wait for more.
+      body.discard();
+    }
+  }
+}
+
+/** It could not be reached, broke off, is too long or not compressed as it says. */
+function isOfTheServer(error: unknown): boolean {
+  return error instanceof EgressFailed || error instanceof EgressRefused || (codeOf(error) ?? '').startsWith('Z_');
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { retryAfterMs, retryDelayMs } from './retry-delay.js';
+import { forbidsIndexing } from './robots-tag.js';
+
+describe('the pause before another try', () => {
+  it('is four times as long each time, from 2 s to 5 minutes', () => {
+    const delays = [1, 2, 3, 4, 5, 1_000].map((attempt) => retryDelayMs(attempt, null, 0));
+    expect(delays).toEqual([2_000, 8_000, 32_000, 128_000, 300_000, 300_000]);
+  });
+
+  it('leaves up to half of itself to chance', () => {
+    expect([0, 0.5, 1].map((jitter) => retryDelayMs(3, null, jitter))).toEqual([32_000, 24_000, 16_000]);
+  });
+
+  it('is never shorter than the server asked for, which is an hour at most', () => {
+    expect(retryDelayMs(1, 60_000, 1)).toBe(60_000);
+    expect(retryDelayMs(3, 1_000, 0)).toBe(32_000);
+    expect(retryDelayMs(1, 86_400_000, 0)).toBe(3_600_000);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = new Date('2026-11-23T10:00:00.000Z');
+
+  it.each<[string | undefined, number | null]>([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['999999999999', 3_600_000],
+    ['Mon, 23 Nov 2026 10:05:00 GMT', 300_000],
+    ['Monday, 23-Nov-26 10:05:00 GMT', 300_000],
+    ['Mon Nov 23 10:05:00 2026', 300_000],
+    ['Mon, 23 Nov 2026 09:00:00 GMT', 0],
+    ['Mon, 23 Nov 2099 10:00:00 GMT', 3_600_000],
+    ['-5', null],
+    ['1.5', null],
+    ['soon', null],
+    ['Mon, 99 Nov 2026 10:05:00 GMT', null],
+    ['', null],
+    [undefined, null],
+  ])('%s', (header, expected) => {
+    expect(retryAfterMs(header, now)).toBe(expected);
+  });
+});
+
+describe('X-Robots-Tag', () => {
+  it.each<[string | undefined, boolean]>([
+    [undefined, false],
+    ['', false],
+    ['noindex', true],
+    ['NOINDEX', true],
+    ['none', true],
+    ['nofollow, noindex', true],
+    ['noarchive, nosnippet', false],
+    ['otherbot: noindex', false],
+    ['otherbot: noindex, nofollow', false],
+    ['otherbot: nofollow, noindex', false],
+    ['agent-service: noindex', true],
+    ['Agent-Service: nofollow, noindex', true],
+    ['otherbot: nofollow, agent-service: none', true],
+    ['agent-service: nofollow, otherbot: noindex', false],
+    ['*: noindex', true],
+    ['max-snippet: 50, noindex', true],
+    ['unavailable_after: 25 Jun 2035 15:00:00 PST, noindex', true],
+    ['noindexing', false],
+  ])('%s', (header, expected) => {
+    expect(forbidsIndexing(header)).toBe(expected);
+  });
+});

@@ -1,0 +1,42 @@
+import { DomainError, type ErrorKind } from '../../platform/errors/index.js';
+
+/**
+ * `refused`: the account or the sign-in is not accepted any more. `forbidden`: this file alone. `busy`: asked too often.
+ * `answer`: what came is not what the API says. `endless`: it goes on without coming to an end.
+ */
+export type DriveFailureReason =
+  | 'refused' | 'forbidden' | 'not_found' | 'busy' | 'unreachable' | 'too_large' | 'export_too_large' | 'bad_request' | 'answer' | 'endless';
+
+const KINDS: Readonly<Record<DriveFailureReason, ErrorKind>> = {
+  refused: 'invalid',
+  forbidden: 'invalid',
+  not_found: 'invalid',
+  busy: 'unavailable',
+  unreachable: 'bad_gateway',
+  too_large: 'bad_gateway',
+  export_too_large: 'bad_gateway',
+  bad_request: 'bad_gateway',
+  answer: 'bad_gateway',
+  endless: 'bad_gateway',
+};
+
+/** The drive did not do what it was asked. `message` is public: it ends up in answers and as a sync's last error. */
+export class DriveFailure extends DomainError {
+  constructor(
+    readonly reason: DriveFailureReason,
+    message: string,
+    /** When the drive may be asked again, where it said so. */
+    readonly retryAfterMs?: number,
+    detail?: string,
+  ) {
+    super(KINDS[reason], message, {
+      ...(reason === 'busy' && { retryAfterSeconds: Math.min(3_600, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))) }),
+      ...(detail !== undefined && { detail }),
+    });
+  }
+
+  /** Worth asking again after a while. */
+  get isPassing(): boolean {
+    return this.reason === 'busy' || this.reason === 'unreachable' || this.reason === 'answer';
+  }
+}

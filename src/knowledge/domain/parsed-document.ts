@@ -1,0 +1,34 @@
+/** What a document's bytes turned out to be. */
+export const DOCUMENT_FORMATS = ['text', 'markdown', 'html', 'pdf', 'docx', 'pptx', 'xlsx', 'csv', 'json'] as const;
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
+
+/** A piece of a document's text, in reading order. */
+export type Block =
+  | { readonly kind: 'heading'; /** 1 to 6. */ readonly level: number; readonly text: string; readonly page?: number }
+  /** A paragraph or a list; lines are separated by `\n`. */
+  | { readonly kind: 'text'; readonly text: string; readonly page?: number }
+  | { readonly kind: 'code'; readonly text: string; readonly page?: number }
+  /** The first row names the columns. */
+  | { readonly kind: 'table'; readonly rows: readonly (readonly string[])[]; readonly page?: number };
+
+/** What an HTML page says about itself and others; URLs are absolute and without fragment. */
+export interface PageFacts {
+  /** Those of `a` and `area`, in order, each once; none of `rel=nofollow`, and none where the page asks not to follow. */
+  readonly links: readonly string[];
+  readonly canonical: string | null;
+  /** `<meta name=robots>` forbids to index the page. */
+  readonly noindex: boolean;
+  /** `<meta http-equiv=refresh>` to another address. */
+  readonly refresh: string | null;
+}
+
+export interface ParsedDocument {
+  readonly format: DocumentFormat;
+  /** Of the document itself; null where it has none. */
+  readonly title: string | null;
+  /** What the document says it is written in, as the first part of a language tag (`de`); null where it does not. */
+  readonly language: string | null;
+  readonly blocks: readonly Block[];
+  /** Of HTML pages alone. */
+  readonly page: PageFacts | null;
+}

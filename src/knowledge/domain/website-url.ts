@@ -1,0 +1,55 @@
+/** Characters that mean the same whether they are percent-encoded or not (RFC 3986, section 2.3). */
+const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
+const ESCAPE = /%([0-9a-f]{2})/gi;
+const ENCODED_SEPARATOR = /%(?:2f|5c)/i;
+
+/**
+ * One spelling for all addresses of one page: no fragment, lower-case host, no default port, dot segments resolved,
+ * escapes in upper case and only where they are needed. The query stays: it may name another page.
+ * @returns null for what is not an http or https URL, has a user name or password, or would leave its path on a server
+ * that decodes `%2f` before it looks for `..`
+ */
+export function canonicalUrl(text: string, maxCharacters: number, base?: string): URL | null {
+  if (text.length > maxCharacters) return null;
+  const parsed = URL.parse(text, base);
+  if (!parsed || !isWeb(parsed) || parsed.username !== '' || parsed.password !== '') return null;
+  parsed.hash = '';
+  // An empty query is none, and only setting it drops its question mark.
+  if (parsed.search === '') parsed.search = '';
+  const url = parsed.href.includes('%') ? URL.parse(withPlainEscapes(parsed.href)) : parsed;
+  if (!url || url.href.length > maxCharacters || climbs(url.pathname)) return null;
+  // What names a host with a final dot is the same host.
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  return url.hostname === '' ? null : url;
+}
+
+/** As `canonicalUrl`, with a slash at the end of the path: a site's root with and without it is one. */
+export function canonicalRoot(text: string, maxCharacters: number): URL | null {
+  const url = canonicalUrl(text, maxCharacters);
+  if (url && !url.pathname.endsWith('/')) url.pathname += '/';
+  return url;
+}
+
+/** The address of a root before a slash was added; null for the root of its host. */
+export function withoutFinalSlash(href: string): string | null {
+  const url = new URL(href);
+  if (url.pathname === '/') return null;
+  url.pathname = url.pathname.replace(/\/$/, '');
+  return url.href;
+}
+
+function isWeb({ protocol }: URL): boolean {
+  return protocol === 'http:' || protocol === 'https:';
+}
+
+function withPlainEscapes(href: string): string {
+  return href.replace(ESCAPE, (escape, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return UNRESERVED.test(character) ? character : escape.toUpperCase();
+  });
+}
+
+function climbs(path: string): boolean {
+  if (!ENCODED_SEPARATOR.test(path)) return false;
+  return path.split(/\/|%2f|%5c/i).some((segment) => segment === '..' || segment === '.');
+}

@@ -1,0 +1,72 @@
+/** One request for a listing, a file's description or a token. */
+export const REQUEST_MS = 15_000;
+/** The content of one file. */
+export const DOWNLOAD_MS = 60_000;
+/** One answer that describes files. */
+export const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
+export const MAX_TOKEN_ANSWER_BYTES = 64 * 1024;
+/** Entries of one page of a folder, or of the changes. */
+export const PAGE_SIZE = 100;
+
+/** Entries that one agent may select. */
+export const MAX_SELECTED = 500;
+export const MAX_FILE_ID_LENGTH = 256;
+export const MAX_NAME_LENGTH = 1_000;
+export const MAX_URL_LENGTH = 2_048;
+export const MAX_PAGE_TOKEN_LENGTH = 4_096;
+/** Selected entries that are looked up at a time. */
+export const LOOK_UPS_AT_ONCE = 8;
+/** All look-ups of one request together. */
+export const LOOK_UP_MS = 60_000;
+
+/** Files of one source. Contract, section 5. */
+export const MAX_FILES = 2_000;
+/** Folders and shortcuts of one source. */
+export const MAX_FOLDERS = 2_000;
+/** Pages of one folder; listing one with more does not come to an end. */
+export const MAX_FOLDER_PAGES = 50;
+/** Pages of changes that one sync reads; after more of them everything is listed anew. */
+export const MAX_CHANGE_PAGES = 50;
+
+/** Files and pages of folders that one step of a sync works on. */
+export const STEP_ITEMS = 10;
+/** Documents that one statement finds for their removal. */
+export const REMOVE_BATCH = 50;
+/** A step that has not been heard of for so long is taken to be dead. Longer than one file takes. */
+export const STEP_LEASE_MS = 120_000;
+/** Times that a file is begun before it counts as failed: one that ends its process each time comes to an end too. */
+export const MAX_ATTEMPTS = 3;
+/** Steps in a row that the drive refused for now, before the sync fails. */
+export const MAX_STALLS = 8;
+export const STALL_PAUSE_MS = 2_000;
+/** Longest wait that the drive may ask for between two steps. */
+export const MAX_STALL_MS = 60_000;
+
+/** Syncs under way are looked at this often, and due ones begun. */
+export const SCHEDULE_EVERY_MINUTES = 1;
+export const SCHEDULE_BATCH = 100;
+/** After its time a step is begun again by the schedule. */
+export const OVERDUE_MS = 30_000;
+/** Between two syncs of a source, give or take a tenth, so that not all begin at once. */
+export const SYNC_EVERY_MS = 3_600_000;
+
+/** A token is replaced this long before it expires; a short-lived one after half of its life. */
+export const TOKEN_MARGIN_MS = 60_000;
+export const CACHED_TOKENS = 5_000;
+export const MAX_TOKEN_LENGTH = 16_384;
+/** Longer lives are taken for this one. */
+export const MAX_TOKEN_SECONDS = 24 * 3_600;
+export const ASSERTION_SECONDS = 3_600;
+
+export const SIGN_IN_LIFETIME_MS = 10 * 60_000;
+/** Sign-ins of one agent that nobody has completed; the oldest makes room for one more. */
+export const MAX_OPEN_SIGN_INS = 20;
+export const REMOVE_SIGN_INS_EVERY_MINUTES = 60;
+
+/** A process that claimed a refresh and died holds the others up for so long. Longer than `REQUEST_MS` and `SAVE_WAIT_MS` together. */
+export const REFRESH_LEASE_MS = 35_000;
+export const REFRESH_POLL_MS = 100;
+export const REFRESH_WAIT_MS = REFRESH_LEASE_MS + REQUEST_MS;
+/** How long new tokens wait for a database that is away. */
+export const SAVE_WAIT_MS = 15_000;
+export const SAVE_PAUSE_MS = 500;

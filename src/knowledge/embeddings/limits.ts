@@ -1,0 +1,56 @@
+/** Chunks whose lack of a vector is looked up at once: each look goes over all chunks of the agent. */
+export const LOOK_CHUNKS = 512;
+
+/** Vectors as text that one statement carries: the embedded database reads some 10 KB in a millisecond, in this thread. */
+export const STORED_CHARACTERS = 100_000;
+
+/** A chunk whose text the endpoint refuses is tried once more with so much of it: less than the 512 tokens of small models, in any script. */
+export const SHORTENED_CHARACTERS = 400;
+
+/** Pauses after failures one after the other: the first, doubled up to the last. An endpoint's own wish goes before. */
+export const FIRST_PAUSE_SECONDS = 2;
+export const MAX_PAUSE_SECONDS = 60;
+/** The longest wish that is honoured to the letter; then the endpoint is asked again. */
+export const MAX_RETRY_AFTER_SECONDS = 3_600;
+/** While another worker is at the agent. */
+export const LEASED_PAUSE_SECONDS = 5;
+
+/** A worker that has not renewed its hold on an agent is taken for dead; one request for vectors takes less. */
+export const LEASE_MS = 120_000;
+export const LEASES_KEPT_MS = 24 * 3_600_000;
+
+/** Agents that are embedded at the same time by one process. */
+export const AGENTS_AT_ONCE = 2;
+
+/** Agents without vectors are looked for this often, besides when chunks are added. */
+export const EMBED_MISSING_EVERY_MINUTES = 5;
+/** How many of them one job takes up in a statement. */
+export const MISSING_BATCH = 100;
+
+/** Vectors removed by one statement. */
+export const REMOVED_VECTORS = 500;
+
+/** Which model serves is kept in memory for this time. */
+export const MODELS_CACHE_MS = 5_000;
+
+/** How long a search waits for the vector of its query before it goes on with keywords. */
+export const QUERY_EMBEDDING_MS = 2_000;
+/** After a query's vector was not to be had, others do not wait for theirs for this time. */
+export const QUERY_PAUSE_MS = 5_000;
+/** Vectors of queries in memory. */
+export const QUERY_CACHE_MS = 5 * 60_000;
+export const QUERY_CACHE_ENTRIES = 500;
+/** What is embedded of a query. */
+export const QUERY_CHARACTERS = 4_000;
+
+/** Up to so many vectors of one agent are all compared: exact, and quicker than the index, which knows no agents. */
+export const EXACT_CHUNKS = 10_000;
+export const CHUNK_COUNT_CACHE_MS = 60_000;
+export const CHUNK_COUNT_CACHE_AGENTS = 10_000;
+
+/** Dimensions that an HNSW index takes, of numbers of 32 bits and of 16. */
+export const INDEXED_DIMENSIONS = 2_000;
+export const INDEXED_HALF_DIMENSIONS = 4_000;
+
+/** A search through the index looks at so many neighbours at a time. */
+export const EF_SEARCH = 100;

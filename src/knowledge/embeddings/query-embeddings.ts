@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { EmbeddingModel } from '../../models/index.js';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock, untilAborted } from '../../platform/clock/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { QUERY_CACHE_ENTRIES, QUERY_CACHE_MS, QUERY_CHARACTERS, QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from './limits.js';
+
+const TOO_LATE = new Error('The vector of the query took too long');
+
+/** The vectors of what is searched for. Whatever keeps one from being there in time, the search goes on without. */
+@Injectable()
+export class QueryEmbeddings {
+  private readonly known: TtlCache<readonly number[]>;
+  private pausedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly endpoint: EmbeddingModel,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    this.known = new TtlCache({ clock, ttlMs: QUERY_CACHE_MS, maxEntries: QUERY_CACHE_ENTRIES });
+  }
+
+  /**
+   * @param model by name
+   * @returns undefined where there is none
+   * @throws the reason of `signal` when it aborts
+   */
+  async of(model: string, query: string, signal: AbortSignal): Promise<readonly number[] | undefined> {
+    const text = query.slice(0, QUERY_CHARACTERS).toWellFormed();
+    // Searches for the same share one request, which the end of one of them does not end.
+    const vector = this.known.get(JSON.stringify([model, text]), () => this.load(model, text));
+    return untilAborted(vector, signal);
+  }
+
+  private async load(model: string, text: string): Promise<readonly number[] | undefined> {
+    if (this.clock.monotonic() < this.pausedUntil) return undefined;
+    const late = new AbortController();
+    const cancel = this.clock.after(QUERY_EMBEDDING_MS, () => late.abort(TOO_LATE));
+    try {
+      const result = await this.endpoint.embed(model, [text], late.signal);
+      if (result.kind === 'vectors') return result.vectors[0];
+      this.failed({ model, failure: result.kind, detail: result.detail });
+    } catch (error) {
+      if (!late.signal.aborted) throw error;
+      this.failed({ model, failure: 'late' });
+    } finally {
+      cancel();
+    }
+    return undefined;
+  }
+
+  private failed(fields: object): void {
+    this.pausedUntil = this.clock.monotonic() + QUERY_PAUSE_MS;
+    this.logger.warn(fields, 'A query has no vector: knowledge is searched by keywords for a moment');
+  }
+}

@@ -1,0 +1,14 @@
+/** How long computing keeps the thread before others have their turn, in ms. */
+export const COMPUTE_SLICE_MS = 10;
+/** Chunks that one transaction inserts: some 20 ms of the embedded database's time. */
+export const INSERTED_AT_ONCE = 32;
+/** Chunks that one transaction deletes, with the words that only they had. */
+export const DELETED_AT_ONCE = 24;
+/** Chunks whose row one transaction changes, their words aside. */
+export const CHANGED_AT_ONCE = 250;
+/** How often a document is begun anew that another process is writing too, and how long each time is waited for it, in ms. */
+export const MAX_WRITE_ATTEMPTS = 6;
+export const WRITE_AGAIN_AFTER_MS = 500;
+/** Vocabularies, and words of each, that are known to be stored: some 10 MB of memory. */
+export const KNOWN_VOCABULARIES = 8;
+export const KNOWN_TERMS = 20_000;

@@ -1,0 +1,66 @@
+import { CHUNK_SIZE, sizeOf } from './chunk-size.js';
+
+type Boundary = '\n' | ' ' | 'sentence' | 'word';
+
+/** What ends a sentence, in scripts of all kinds, with what closes a quotation after it. */
+const SENTENCE = /[.!?…]["'”’»)\]]*(?=\s)|[。！？｡؟।။៕]["'”’»」』）]*/gu;
+const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
+/** A word is looked for in the last part of what fits, so that a text without any is cut in linear time. */
+const LOOK_BACK = 80;
+
+/**
+ * Parts of at most `limit`, cut at the first of the boundaries at which that goes, and where none is inside a word.
+ * Nothing but white space is lost.
+ */
+export function* splitText(text: string, boundaries: readonly Boundary[], limit: number = CHUNK_SIZE.target): Generator<string> {
+  let rest = text.trim();
+  let at = 0;
+  while (rest.length - at > 0) {
+    const end = at + fitting(rest, at, limit);
+    const cut = end >= rest.length ? rest.length : cutAt(rest, at, end, boundaries);
+    const part = rest.slice(at, cut).trim();
+    if (part !== '') yield part;
+    at = cut;
+    if (at > 1_000_000) [rest, at] = [rest.slice(at), 0];
+  }
+}
+
+/** How many characters from there on fit. */
+function fitting(text: string, at: number, limit: number): number {
+  const part = text.slice(at, at + limit);
+  const size = sizeOf(part);
+  if (size <= limit) return part.length;
+  // Wide letters are spread evenly, or the part is a little shorter than it could be.
+  let length = Math.max(1, Math.floor((part.length * limit) / size));
+  while (length > 1 && sizeOf(part.slice(0, length)) > limit) length = Math.floor(length * 0.9);
+  return Math.max(length, 1);
+}
+
+function cutAt(text: string, from: number, end: number, boundaries: readonly Boundary[]): number {
+  const part = text.slice(from, end);
+  for (const boundary of boundaries) {
+    const cut = lastBoundary(part, boundary);
+    // A cut near the beginning would leave a scrap.
+    if (cut > part.length / 3) return from + cut;
+  }
+  const lastWord = lastSegment(part);
+  const cut = lastWord > part.length / 2 ? from + lastWord : end;
+  const isInPair = cut > from + 1 && (text.codePointAt(cut - 1) ?? 0) > 0xffff;
+  return isInPair ? cut - 1 : cut;
+}
+
+function lastBoundary(part: string, boundary: Boundary): number {
+  if (boundary === '\n' || boundary === ' ') return part.lastIndexOf(boundary) + 1;
+  if (boundary === 'word') return Math.max(part.lastIndexOf(' '), part.lastIndexOf('\u3000')) + 1;
+  let last = 0;
+  for (const { 0: mark, index } of part.matchAll(SENTENCE)) last = index + mark.length;
+  return last;
+}
+
+/** Where the last word begins that the part may have cut. */
+function lastSegment(part: string): number {
+  const start = Math.max(0, part.length - LOOK_BACK);
+  let last = part.length;
+  for (const { index } of WORDS.segment(part.slice(start))) last = start + index;
+  return last;
+}

@@ -1,0 +1,49 @@
+import type { Block } from '../../domain/parsed-document.js';
+
+/** What a block or a cell weighs besides its characters. */
+const OVERHEAD = 8;
+
+const rowWeight = (row: readonly string[]): number => row.reduce((sum, cell) => sum + cell.length + OVERHEAD, 0);
+
+export function weightOf(block: Block): number {
+  return OVERHEAD + (block.kind === 'table' ? block.rows.reduce((sum, row) => sum + rowWeight(row), 0) : block.text.length);
+}
+
+/** A block in pieces that are no larger, as long as its parts allow; each piece of a table names the columns. */
+export function* splitBlock(block: Block, maxCharacters: number): Generator<Block> {
+  if (weightOf(block) <= maxCharacters) yield block;
+  else if (block.kind === 'table') yield* splitTable(block, maxCharacters);
+  else for (const text of pieces(block.text, maxCharacters)) yield { ...block, text };
+}
+
+function* splitTable({ rows: [header = [], ...others], ...block }: Block & { readonly kind: 'table' }, maxCharacters: number): Generator<Block> {
+  const start = rowWeight(header);
+  if (start > maxCharacters / 4) {
+    // To name such columns again and again would multiply the document.
+    for (const row of [header, ...others]) for (const text of pieces(row.join('\n'), maxCharacters)) yield { ...block, kind: 'text', text };
+    return;
+  }
+  let [rows, weight] = [[header], start];
+  for (const row of others) {
+    if (rows.length > 1 && weight + rowWeight(row) > maxCharacters) {
+      yield { ...block, rows };
+      [rows, weight] = [[header], start];
+    }
+    rows.push(row);
+    weight += rowWeight(row);
+  }
+  yield { ...block, rows };
+}
+
+/** At the end of a line or a word where there is one in the second half. */
+function* pieces(text: string, maxCharacters: number): Generator<string> {
+  let start = 0;
+  while (text.length - start > maxCharacters) {
+    const piece = text.slice(start, start + maxCharacters);
+    const end = Math.max(piece.lastIndexOf('\n'), piece.lastIndexOf(' ', piece.length));
+    const cut = end > maxCharacters / 2 ? end + 1 : piece.isWellFormed() ? piece.length : piece.length - 1;
+    yield text.slice(start, start + cut).trimEnd();
+    start += cut;
+  }
+  yield text.slice(start);
+}

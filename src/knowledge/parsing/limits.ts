@@ -1,0 +1,64 @@
+/** Parser processes of one service; fewer where the machine has fewer cores. */
+export const MAX_PARSERS = 2;
+/** An unused parser process ends after this. */
+export const PARSER_IDLE_MS = 60_000;
+/** Old and young objects of a parser's heap, in MiB. What is outside of it counts in the process's resident memory. */
+export const PARSER_HEAP_MIB = 320;
+/** Of 19; parsers leave the cores to whoever waits for an answer. */
+export const PARSER_NICENESS = 10;
+/** A parser that is left with more of resident memory makes room for a fresh one. */
+export const MAX_RESTING_BYTES = 224 * 1024 * 1024;
+/** A fresh parser that does not even answer is stuck. */
+export const PARSER_START_MS = 30_000;
+
+/** From the last byte of a page to its text. */
+export const PAGE_LIMIT_MS = 10_000;
+/** From the last byte of a file to its text, and for each MiB that it has. */
+export const FILE_LIMIT_MS = 30_000;
+export const FILE_LIMIT_MS_PER_MIB = 1_000;
+/** For a document's next bytes to come from where it is kept. */
+export const CONTENT_STALL_MS = 30_000;
+
+/** A document that is no larger is kept until it is read, so that it can be sent again where the parser ended. */
+export const KEPT_FOR_RETRY_BYTES = 1024 * 1024;
+/** One part of a document on its way to the parser. */
+export const MAX_PART_BYTES = 256 * 1024;
+/** What a parser holds of one document. Above the 50 MB of an upload. */
+export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+
+/** One part of an answer: reading it must not hold up what else this process does. */
+export const ANSWER_PART_CHARACTERS = 128 * 1024;
+/** A frame of an answer; a block that is larger alone is split. */
+export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
+/** A whole answer, on the wire. */
+export const MAX_ANSWER_BYTES = 96 * 1024 * 1024;
+
+/** The text of one document, in UTF-16 code units. */
+export const MAX_TEXT_CHARACTERS = 20_000_000;
+export const MAX_TITLE_CHARACTERS = 500;
+/** Of one table cell. */
+export const MAX_CELL_CHARACTERS = 32_768;
+/** Of all tables of a document. */
+export const MAX_CELLS = 2_000_000;
+/** Of one table; wider ones are cut. */
+export const MAX_COLUMNS = 500;
+
+/** Members of an Office file's archive. */
+export const MAX_ARCHIVE_MEMBERS = 20_000;
+/** Of all members that are read of one archive, inflated. */
+export const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
+/** Deeper elements of HTML are read as if they were not nested. */
+export const MAX_ELEMENT_DEPTH = 200;
+/** Tags of deeper elements of HTML do not even reach the parser, and XML that is nested deeper is broken: to read it would take time with the square of its depth. */
+export const MAX_OPEN_ELEMENTS = 1_000;
+/** Tags and texts of one HTML document; all of them are held at once. */
+export const MAX_HTML_EVENTS = 1_000_000;
+/** Main content is looked for in pages of up to this many elements; beyond that its cost grows too much. */
+export const MAX_MAIN_CONTENT_ELEMENTS = 15_000;
+/** The depths of these elements together: the text below each of them is read again for each element around it. */
+export const MAX_MAIN_CONTENT_DEPTHS = 400_000;
+export const MAX_LINKS = 5_000;
+export const MAX_LINK_CHARACTERS = 2_048;
+export const MAX_PDF_PAGES = 5_000;
+/** Of the path of a value in a JSON document. */
+export const MAX_JSON_DEPTH = 32;

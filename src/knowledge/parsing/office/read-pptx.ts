@@ -1,0 +1,121 @@
+import { BlockList } from '../formats/block-list.js';
+import type { FormatReader } from '../formats/reading.js';
+import { languageOf, oneLine } from '../formats/text-of.js';
+import { Archive } from './archive.js';
+import { readXml, readProperties, relationsOf, type XmlHandler } from './xml.js';
+
+const PRESENTATION = 'ppt/presentation.xml';
+/** Numbers, dates and footers, which are the same on each slide. */
+const REPEATED = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
+
+/** The text of one slide: its title first, whatever the order in which its shapes were drawn. */
+class Slide implements XmlHandler {
+  readonly titles: string[] = [];
+  readonly parts: (string | string[][])[] = [];
+  private placeholder = '';
+  private shape: string[] = [];
+  private paragraph = '';
+  private table: string[][] | undefined;
+  private cell: string[] | undefined;
+  private isText = false;
+  private held = 0;
+
+  readonly open = (name: string, attributes: Readonly<Record<string, string>>): void => {
+    if (name === 'sp') this.startShape();
+    else if (name === 'ph') this.placeholder = attributes['type'] ?? 'body';
+    else if (name === 'tbl') this.table = [];
+    else if (name === 'tr') this.table?.push([]);
+    else if (name === 'tc') this.cell = [];
+    else if (name === 't') this.isText = true;
+    else if (name === 'br') this.paragraph += '\n';
+    else if (name === 'p') this.paragraph = '';
+  };
+
+  readonly text = (text: string): void => {
+    if (!this.isText) return;
+    this.held += text.length;
+    BlockList.checkHeld(this.held);
+    this.paragraph += text;
+  };
+
+  readonly close = (name: string): void => {
+    if (name === 't') this.isText = false;
+    else if (name === 'p') this.closeParagraph();
+    else if (name === 'tc') this.closeCell();
+    else if (name === 'tbl') this.closeTable();
+    else if (name === 'sp') this.closeShape();
+  };
+
+  private startShape(): void {
+    this.placeholder = '';
+    this.shape = [];
+  }
+
+  private closeParagraph(): void {
+    if (this.paragraph.trim() !== '') (this.cell ?? this.shape).push(this.paragraph.trim());
+    this.paragraph = '';
+  }
+
+  private closeCell(): void {
+    this.table?.at(-1)?.push((this.cell ?? []).join('\n'));
+    this.cell = undefined;
+  }
+
+  private closeTable(): void {
+    if (this.table) this.parts.push(this.table);
+    this.table = undefined;
+  }
+
+  private closeShape(): void {
+    const text = this.shape.join('\n');
+    this.shape = [];
+    if (text === '' || REPEATED.has(this.placeholder)) return;
+    if (this.placeholder === 'title' || this.placeholder === 'ctrTitle') this.titles.push(text);
+    else this.parts.push(text);
+  }
+}
+
+async function slidesOf(archive: Archive): Promise<readonly string[]> {
+  const relations = await relationsOf(archive, PRESENTATION);
+  const slides: string[] = [];
+  await readXml(archive, PRESENTATION, {
+    open: (name, attributes) => {
+      const target = name === 'sldId' ? relations.get(attributes['r:id'] ?? '')?.target : undefined;
+      if (target !== undefined && archive.has(target)) slides.push(target);
+    },
+  });
+  return slides.length > 0 ? slides : archive.names(/^ppt\/slides\/slide\d+\.xml$/);
+}
+
+async function notesOf(archive: Archive, slide: string): Promise<string> {
+  for (const { type, target } of (await relationsOf(archive, slide)).values()) {
+    if (type !== 'notesSlide') continue;
+    const notes = new Slide();
+    await readXml(archive, target, notes);
+    return notes.parts.filter((part) => typeof part === 'string').join('\n');
+  }
+  return '';
+}
+
+export const readPptx: FormatReader = async ({ content }) => {
+  const archive = await Archive.open(content);
+  if (!archive.has(PRESENTATION)) throw new Error('It has no main part');
+  const blocks = new BlockList();
+  let firstTitle: string | null = null;
+  for (const [index, member] of (await slidesOf(archive)).entries()) {
+    const slide = new Slide();
+    await readXml(archive, member, slide);
+    blocks.page = index + 1;
+    firstTitle ??= slide.titles[0] ?? null;
+    for (const title of slide.titles) blocks.heading(2, title);
+    for (const part of slide.parts) {
+      if (typeof part === 'string') blocks.text(part);
+      else blocks.table(part);
+    }
+    blocks.text(await notesOf(archive, member));
+  }
+  const { title, language } = await readProperties(archive);
+  // What the program writes where nobody gave one.
+  const own = /^(powerpoint[ -]?pr[^ ]*|presentation)$/i.test(title ?? '') ? '' : oneLine(title ?? '');
+  return { title: own || (firstTitle === null ? null : oneLine(firstTitle)), language: languageOf(language), blocks: blocks.blocks };
+};

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { EmbeddingModels } from '../embeddings/embedding-models.js';
+import { QueryEmbeddings } from '../embeddings/query-embeddings.js';
+import { SemanticSearchState } from '../embeddings/semantic-search-state.js';
+import { VectorIndex } from '../persistence/vector-index.js';
+import type { Comparison } from './candidates.js';
+import type { SearchScope } from './search-scope.js';
+
+/** Finds chunks by what they mean. */
+@Injectable()
+export class VectorSearch {
+  constructor(
+    private readonly state: SemanticSearchState,
+    private readonly models: EmbeddingModels,
+    private readonly queries: QueryEmbeddings,
+    private readonly index: VectorIndex,
+  ) {}
+
+  /** Whether this installation compares meaning at all. */
+  get isAvailable(): boolean {
+    return this.state.isReady;
+  }
+
+  /** @returns undefined where meaning cannot be compared, now or at all */
+  async comparisonOf(query: string, signal: AbortSignal): Promise<Comparison | undefined> {
+    if (!this.state.isReady) return undefined;
+    const model = await this.models.serving();
+    if (typeof model?.dimensions !== 'number') return undefined;
+    const vector = await this.queries.of(model.name, query, signal);
+    return vector?.length === model.dimensions ? { modelId: model.id, vector } : undefined;
+  }
+
+  /** The ids of the nearest chunks, the best first. */
+  nearest(scope: SearchScope, { modelId, vector }: Comparison, limit: number): Promise<string[]> {
+    return this.index.nearest(scope, { id: modelId, dimensions: vector.length }, vector, limit);
+  }
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/index.js';
+import { HostPaused } from '../crawl/host-slots.js';
+import { Sitemaps } from '../crawl/sitemaps.js';
+import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
+import { CrawlContext, CrawlSuperseded } from './crawl-context.js';
+import { SITES_OPENED_AT_ONCE } from './limits.js';
+
+/** Adds the pages that a crawl begins with: the roots, or the pages that were picked; then what sitemaps list. */
+@Injectable()
+export class OpenSites {
+  constructor(
+    private readonly database: Database,
+    private readonly pages: CrawlPages,
+    private readonly sitemaps: Sitemaps,
+  ) {}
+
+  /** All sites' first pages come before any sitemap: none of them is left out because of a large one. @throws CrawlSuperseded */
+  async begin(context: CrawlContext): Promise<void> {
+    await this.add(context, context.scope.seeds.map((page) => ({ ...page, depth: 0 })), async (transaction) => {
+      await this.pages.open(transaction, context.crawl, context.budget);
+    });
+  }
+
+  /**
+   * Reads the sitemaps of some hosts that have not been asked yet.
+   * @returns whether some of them are still to be asked: at once, or once it is their turn
+   * @throws CrawlSuperseded
+   */
+  async next(context: CrawlContext): Promise<'now' | 'in_turn' | 'none'> {
+    const opened = await this.pages.openedOrigins(context.crawl);
+    const waiting = context.scope.openOrigins.filter((origin) => !opened.has(origin));
+    const paused: string[] = [];
+    for (let at = 0; at < waiting.length; at += SITES_OPENED_AT_ONCE) {
+      const some = waiting.slice(at, at + SITES_OPENED_AT_ONCE);
+      const opened = await Promise.all(some.map((origin) => this.openInTurn(context, origin)));
+      paused.push(...some.filter((_origin, index) => opened[index] !== true));
+      // Hosts that wait for their turn do not keep the others from theirs.
+      if (opened.includes(true) && at + some.length < waiting.length) return 'now';
+    }
+    return paused.length > 0 ? 'in_turn' : 'none';
+  }
+
+  /** @returns false where it is not the host's turn */
+  private async openInTurn(context: CrawlContext, origin: string): Promise<boolean> {
+    try {
+      await this.open(context, origin);
+      return true;
+    } catch (error) {
+      if (error instanceof HostPaused) return false;
+      throw error;
+    }
+  }
+
+  private async open(context: CrawlContext, origin: string): Promise<void> {
+    const rules = await context.rulesOf(origin);
+    const found: FoundPage[] = [];
+    if (rules.closed === null && !context.full) {
+      const isWanted = (url: URL): boolean => rules.allows(url) && context.scope.pageAt(url.href) !== null;
+      const request = { origin, sitemaps: rules.sitemaps, maxUrls: context.budget, isWanted };
+      for (const url of await this.sitemaps.pagesOf(request, context.signal)) {
+        const page = context.scope.pageAt(url);
+        if (page) found.push({ ...page, depth: 1 });
+      }
+    }
+    await this.add(context, found, (transaction) => this.pages.openOrigin(transaction, context.crawl, origin));
+  }
+
+  private async add(
+    context: CrawlContext,
+    found: readonly FoundPage[],
+    before: (transaction: Parameters<Parameters<Database['transaction']>[0]>[0]) => Promise<void>,
+  ): Promise<void> {
+    const unknown = context.unknownOf(found);
+    const added = await this.database.transaction(async (transaction) => {
+      if (!(await this.pages.lock(transaction, context.crawl))) throw new CrawlSuperseded();
+      await before(transaction);
+      const locked = await this.pages.lock(transaction, context.crawl);
+      if (!locked) throw new CrawlSuperseded();
+      return this.pages.add(transaction, context.crawl, unknown, locked, context.claim);
+    });
+    context.remember(unknown);
+    context.full ||= added.budgetReached;
+  }
+}

@@ -1,0 +1,31 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import type { Transaction } from '../../platform/database/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { Outbox } from '../../platform/jobs/index.js';
+import { crawlStep } from '../jobs/crawl-step.job.js';
+import { WebsiteRepository } from '../persistence/website.repository.js';
+
+/** How a crawl's steps are asked for; operator commands have no `Outbox`. */
+export type JobWriter = Pick<Outbox, 'enqueue'>;
+
+/** Begins a crawl of an agent's websites, in place of the one under way. */
+@Injectable()
+export class StartCrawl {
+  constructor(
+    private readonly websites: WebsiteRepository,
+    @Inject(Outbox) private readonly jobs: JobWriter,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Locks the website's row, which it makes where there is none.
+   * @param hasSites without any the crawl only removes what earlier ones have left
+   */
+  async execute(transaction: Transaction, organizationId: string, agentId: string, hasSites: boolean): Promise<void> {
+    const crawlId = newId();
+    const state = hasSites ? 'IN_PROGRESS' : 'SUSPENDED';
+    await this.websites.save(transaction, { organizationId, agentId, crawlId }, state, this.clock.now());
+    await this.jobs.enqueue(transaction, crawlStep, { organizationId, agentId, crawlId }, { dedupeKey: crawlId });
+  }
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { answerOf } from '../../../../test/support/embedding-server.js';
+import { FakeUpstream, type Script } from '../../../../test/support/fake-upstream.js';
+import { SystemClock } from '../../../platform/clock/index.js';
+import type { EmbeddingResult } from '../../domain/embedding-model.js';
+import { ModelTransport } from '../shared/transport.js';
+import { OpenAiEmbeddings } from './openai-embeddings.runtime.js';
+
+let upstream: FakeUpstream;
+let transport: ModelTransport;
+const clock = new SystemClock();
+
+beforeAll(async () => {
+  upstream = await FakeUpstream.start();
+  transport = new ModelTransport(clock);
+});
+afterAll(async () => {
+  await transport.onModuleDestroy();
+  await upstream.close();
+});
+
+function endpoint(apiKey?: string, limits?: { answerBytes: number; answerMs: number }): OpenAiEmbeddings {
+  return new OpenAiEmbeddings({ baseUrl: `${upstream.url}/v1`, apiKey, model: 'm-1' }, transport, clock, limits);
+}
+
+async function answered(script: Script, texts = ['a', 'b'], subject = endpoint('key-canary')): Promise<EmbeddingResult> {
+  upstream.respond(script);
+  return subject.embed('m-1', texts, new AbortController().signal);
+}
+
+const answer = (body: unknown): Script => (exchange) => exchange.refuse(200, body);
+
+describe('an embeddings endpoint', () => {
+  it('is asked for numbers, by its model and with its key, and its vectors are put in the order of the texts', async () => {
+    const data = [{ index: 1, embedding: [3, 4] }, { index: 0, embedding: [1, 2] }];
+    expect(await answered(answer({ data }))).toEqual({ kind: 'vectors', vectors: [[1, 2], [3, 4]], dimensions: 2 });
+    expect(upstream.requests.at(-1)).toMatchObject({
+      path: '/v1/embeddings',
+      headers: { authorization: 'Bearer key-canary' },
+      body: { model: 'm-1', input: ['a', 'b'], encoding_format: 'float' },
+    });
+  });
+
+  it('is sent no key where there is none', async () => {
+    await answered(answer(answerOf([[1]])), ['a'], endpoint());
+    expect(upstream.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
+  it.each<[string, unknown]>([
+    ['half of the vectors', answerOf([[1, 2]])],
+    ['vectors of two sizes', answerOf([[1, 2], [1]])],
+    ['an empty vector', answerOf([[], []])],
+    ['no number', { data: [{ index: 0, embedding: [1, null] }, { index: 1, embedding: [1, 2] }] }],
+    ['a number that 32 bits do not hold', answerOf([[1, 1e300], [1, 2]])],
+    ['a vector without the number of its text', { data: [{ embedding: [1] }, { index: 1, embedding: [1] }] }],
+    ['one text twice', { data: [{ index: 0, embedding: [1] }, { index: 0, embedding: [1] }] }],
+    ['another thing', { hello: 'world' }],
+    ['no JSON', '{"data": ['],
+  ])('that answers %s has answered wrongly', async (_what, body) => {
+    expect(await answered(answer(body))).toMatchObject({ kind: 'wrong_answer' });
+  });
+
+  it.each<[number, Record<string, string>, object]>([
+    [429, { 'retry-after': '7' }, { kind: 'rate_limited', retryAfterSeconds: 7 }],
+    [429, {}, { kind: 'rate_limited', retryAfterSeconds: undefined }],
+    [503, { 'retry-after': '3' }, { kind: 'unavailable', retryAfterSeconds: 3 }],
+    [500, {}, { kind: 'unavailable' }],
+    [400, {}, { kind: 'refused', status: 400 }],
+    [401, {}, { kind: 'refused', status: 401 }],
+    [404, {}, { kind: 'refused', status: 404 }],
+  ])('that answers %d %j is told apart, and asked once', async (status, headers, expected) => {
+    const before = upstream.requests.length;
+    const result = await answered((exchange) => exchange.refuse(status, 'the key key-canary', headers));
+    expect(result).toMatchObject(expected);
+    expect(JSON.stringify(result)).not.toContain('canary');
+    expect(upstream.requests.length).toBe(before + 1);
+  });
+
+  it('that breaks off, says nothing or says too much is given up', async () => {
+    expect(await answered((exchange) => exchange.reset())).toMatchObject({ kind: 'unavailable' });
+    expect(await answered(() => undefined, ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 50 }))).toMatchObject({ kind: 'unavailable' });
+    const large = answerOf([new Array<number>(2_000).fill(0.5)]);
+    expect(await answered(answer(large), ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 60_000 }))).toMatchObject({ kind: 'wrong_answer' });
+  });
+
+  it('is asked no further when the caller has gone', async () => {
+    const gone = new AbortController();
+    upstream.respond(() => gone.abort(new Error('gone')));
+    await expect(endpoint('k').embed('m-1', ['a'], gone.signal)).rejects.toThrow('gone');
+  });
+});

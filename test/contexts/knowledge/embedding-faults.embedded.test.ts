@@ -1,0 +1,242 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { LEASE_MS } from '../../../src/knowledge/embeddings/limits.js';
+import { answerOf, type EmbeddingFault, EmbeddingServer, vectorOf } from '../../support/embedding-server.js';
+import { startService, type TestOrganization, type TestService, until } from '../../support/harness.js';
+import { putDocument, search, untilEmbedded, vectorsOf } from '../../support/embedded-knowledge.js';
+import { ShiftedClock } from '../../support/shifted-clock.js';
+
+const clock = new ShiftedClock();
+let endpoint: EmbeddingServer;
+let service: TestService;
+let organization: TestOrganization;
+let agentId: string;
+
+beforeAll(async () => {
+  endpoint = await EmbeddingServer.start();
+  service = await startService({ clock, environment: endpoint.environment });
+});
+beforeEach(async () => {
+  organization = await service.organization();
+  agentId = await service.agent(organization.key);
+});
+afterEach(() => {
+  endpoint.fault = () => false;
+});
+afterAll(async () => {
+  await service.close();
+  await endpoint.close();
+});
+
+/** Texts that no other test has. */
+function sentences(count: number, id = agentId): string[] {
+  return Array.from({ length: count }, (_, index) => `sentence ${String(index)} of ${id}`);
+}
+
+const put = (...texts: string[]): Promise<void> => putDocument(service, organization, agentId, { key: String(texts.length), texts });
+const mine = ({ texts }: { texts: readonly string[] }): boolean => texts.some((text) => text.includes(agentId));
+
+const refusing = (status: number, headers: Record<string, string> = {}): EmbeddingFault => (exchange) => {
+  exchange.refuse(status, { error: { message: 'no' } }, headers);
+  return true;
+};
+const answering = (vectors: (texts: readonly string[]) => number[][]): EmbeddingFault => (exchange, { texts }) => {
+  exchange.refuse(200, answerOf(vectors(texts)));
+  return true;
+};
+const vectors = (texts: readonly string[], size = 64): number[][] => texts.map((text) => vectorOf(text, size));
+
+const TEMPORARY: readonly (readonly [string, EmbeddingFault])[] = [
+  ['asks to be left alone for a second', refusing(429, { 'retry-after': '1' })],
+  ['has too much to do', refusing(429)],
+  ['does not work for a while', refusing(503)],
+  ['breaks the connection', (exchange) => (exchange.reset(), true)],
+  ['answers half a batch', answering((texts) => vectors(texts.slice(0, texts.length / 2)))],
+  ['answers vectors of several sizes', answering((texts) => vectors(texts).map((vector, index) => vector.slice(index % 2)))],
+  ['answers vectors of another size, once', answering((texts) => vectors(texts, 32))],
+  ['answers what is no JSON', (exchange) => (exchange.refuse(200, 'not json'), true)],
+  ['answers an error as if all were well', (exchange) => (exchange.refuse(200, { error: { message: 'overloaded' } }), true)],
+  ['answers twice as many vectors', answering((texts) => vectors([...texts, ...texts]))],
+  ['answers what is no number', answering((texts) => vectors(texts).map((vector) => [Number.NaN, ...vector.slice(1)]))],
+  ['answers numbers that 32 bits do not hold', answering((texts) => vectors(texts).map((vector) => [1e300, ...vector.slice(1)]))],
+  ['answers 20 MB', (exchange) => (exchange.refuse(200, { data: 'x'.repeat(20_000_000) }), true)],
+];
+
+it(`every chunk has its vector in the end when the endpoint ${TEMPORARY.map(([what]) => what).join(', or ')}`, async () => {
+  await put('an earlier text');
+  await untilEmbedded(service, agentId, { clock });
+  // Side by side, each on an agent of its own: most of the time they wait.
+  const agents = await Promise.all(TEMPORARY.map(async ([what, fault]) => ({ what, fault, id: await service.agent(organization.key), failed: 0 })));
+  endpoint.fault = (exchange, request) => {
+    const agent = agents.find(({ id }) => request.texts.some((text) => text.includes(id)));
+    if (!agent || agent.failed > 0) return false;
+    agent.failed += 1;
+    return agent.fault(exchange, request);
+  };
+  await Promise.all(agents.map(({ id }) => putDocument(service, organization, id, { key: 'a', texts: sentences(6, id) })));
+  for (const { id } of agents) {
+    await untilEmbedded(service, id, { clock });
+    expect(await vectorsOf(service, id)).toMatchObject({ chunks: 6, unembeddable: 0 });
+  }
+  expect(agents.map(({ failed }) => failed)).toEqual(TEMPORARY.map(() => 1));
+});
+
+it('vectors that come in another order are put to their texts by their numbers', async () => {
+  const texts = ['the automobile is parked', 'the physician is in', 'the invoice is paid'];
+  endpoint.fault = (exchange, { texts: asked }) => {
+    const data = vectors(asked).map((embedding, index) => ({ object: 'embedding', index, embedding }));
+    exchange.refuse(200, { object: 'list', data: data.reverse() });
+    return true;
+  };
+  await put(...texts);
+  await untilEmbedded(service, agentId, { clock });
+  endpoint.fault = () => false;
+  for (const [query, text] of [['vehicle', texts[0]], ['medic', texts[1]]] as const) {
+    expect((await search(service, organization, agentId, query, { semanticWeight: 1, scoreThreshold: 0 }))[0]).toMatchObject({ text });
+  }
+});
+
+it('vectors of the largest numbers there are hurt no search', async () => {
+  endpoint.fault = (exchange, request) => request.texts.some((text) => text.includes('enormous')) && answering((texts) => texts.map(() => new Array<number>(64).fill(3e38)))(exchange, request);
+  await put(`the enormous canteen ${agentId}`, `the small canteen ${agentId}`);
+  await untilEmbedded(service, agentId, { clock });
+  const found = await search(service, organization, agentId, 'small canteen', { scoreThreshold: 0 });
+  expect(found.map(({ text }) => text)).toEqual([`the small canteen ${agentId}`, `the enormous canteen ${agentId}`]);
+  for (const { score } of found) expect(score).toBeLessThanOrEqual(1);
+});
+
+it('text that was removed is embedded anew when it comes again: no vector outlives its chunks', async () => {
+  const [text = ''] = sentences(1);
+  await put(text);
+  await untilEmbedded(service, agentId, { clock });
+  await service.database.query('delete from knowledge_documents where agent_id = $1::uuid', [agentId]);
+  await put(text);
+  await untilEmbedded(service, agentId, { clock });
+  expect(endpoint.timesEmbedded(text)).toBe(2);
+});
+
+it('one text that the endpoint refuses costs the others nothing, and is not asked for again', async () => {
+  const bad = `unacceptable ${agentId}`;
+  endpoint.fault = (exchange, { texts }) => texts.some((text) => text.includes(bad)) && refusing(400)(exchange, { model: '', texts });
+  await put(...sentences(9), bad);
+  await untilEmbedded(service, agentId, { clock });
+  expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 10, unembeddable: 1 });
+  const asked = endpoint.requests.filter(mine).length;
+  expect(asked).toBeLessThan(14);
+  await putDocument(service, organization, agentId, { key: 'another', texts: [...sentences(9), bad, `more ${agentId}`] });
+  await untilEmbedded(service, agentId, { clock });
+  expect(endpoint.requests.filter(mine).length).toBe(asked + 1);
+  const [found] = await search(service, organization, agentId, 'unacceptable');
+  expect(found).toMatchObject({ text: bad, semanticScore: null, score: found?.keywordScore });
+});
+
+it('a text that is too long is embedded by its beginning', async () => {
+  endpoint.fault = (exchange, { texts }) => texts.some((text) => text.length > 1_000) && refusing(400)(exchange, { model: '', texts });
+  await put(`${agentId} ${'long '.repeat(220)}`, ...sentences(2));
+  await untilEmbedded(service, agentId, { clock });
+  expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 3, unembeddable: 0 });
+});
+
+it('an endpoint that has too much to do for a minute is left alone more and more, and no job dies of it', async () => {
+  const from = clock.monotonic();
+  endpoint.fault = (...request) => clock.monotonic() < from + 60_000 && refusing(429)(...request);
+  await put(...sentences(5));
+  await untilEmbedded(service, agentId, { clock });
+  expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 5, unembeddable: 0 });
+  expect(endpoint.requests.filter(mine).length).toBeLessThan(8);
+  expect(await service.database.query("select id from outbox where state = 'dead'")).toEqual([]);
+});
+
+it('a worker that died over an agent keeps others away for two minutes, and no longer', async () => {
+  const dead = new Date(clock.now().getTime() + LEASE_MS).toISOString();
+  await service.database.query(
+    'insert into knowledge_embedding_leases (agent_id, organization_id, holder, expires_at) values ($1::uuid, $2::uuid, gen_random_uuid(), $3::timestamptz)',
+    [agentId, organization.id, dead],
+  );
+  await put(...sentences(5));
+  const putOff = async (): Promise<boolean> =>
+    (await service.database.query(
+      "select 1 from outbox where dedupe_key = $1 and state = 'pending' and available_at > created_at + interval '4 seconds'",
+      [agentId],
+    )).length > 0;
+  await until(putOff, 'the agent to be put off');
+  expect(endpoint.requests.filter(mine)).toEqual([]);
+  clock.moveOn(LEASE_MS);
+  await untilEmbedded(service, agentId, { clock });
+  expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 5, unembeddable: 0 });
+});
+
+it('an endpoint that refuses the key marks nothing', async () => {
+  let refused = 0;
+  endpoint.fault = (exchange) => {
+    if (refused >= 2) return false;
+    refused += 1;
+    return refusing(401)(exchange, { model: '', texts: [] });
+  };
+  await put(...sentences(3));
+  await untilEmbedded(service, agentId, { clock });
+  expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 3, unembeddable: 0 });
+});
+
+it('text that the organization has embedded before is copied; that of another organization is not', async () => {
+  const [text = ''] = sentences(1);
+  await put(text);
+  await untilEmbedded(service, agentId, { clock });
+  const second = await service.agent(organization.key);
+  for (const key of ['again', 'and again']) await putDocument(service, organization, second, { key, texts: [text] });
+  await untilEmbedded(service, second, { clock });
+  expect(endpoint.timesEmbedded(text)).toBe(1);
+  const stranger = await service.organization();
+  const theirs = await service.agent(stranger.key);
+  await putDocument(service, stranger, theirs, { key: 'again', texts: [text] });
+  await untilEmbedded(service, theirs, { clock });
+  expect(endpoint.timesEmbedded(text)).toBe(2);
+});
+
+it('the vectors of a removed document go with it', async () => {
+  await put(...sentences(4));
+  await untilEmbedded(service, agentId, { clock });
+  await service.database.query('delete from knowledge_documents where agent_id = $1::uuid', [agentId]);
+  expect(await vectorsOf(service, agentId)).toEqual({ chunks: 0, models: {}, unembeddable: 0 });
+});
+
+it('a search goes on by keywords when the query has no vector, and says so', async () => {
+  await put(`the canteen ${agentId}`);
+  await untilEmbedded(service, agentId, { clock });
+  endpoint.fault = refusing(500);
+  const found = await search(service, organization, agentId, `canteen ${agentId}`);
+  expect(found).toMatchObject([{ text: `the canteen ${agentId}`, score: found[0]?.keywordScore, semanticScore: null }]);
+});
+
+it('a large document is asked for in batches of 64, each text once, by however many workers', async () => {
+  const replica = await service.replica();
+  try {
+    await put(...sentences(150));
+    await putDocument(service, organization, agentId, { key: 'b', texts: [`one more ${agentId}`] });
+    await untilEmbedded(service, agentId, { clock });
+    const asked = endpoint.requests.filter(mine);
+    expect(asked.flatMap(({ texts }) => texts)).toHaveLength(151);
+    expect(Math.max(...asked.map(({ texts }) => texts.length))).toBe(64);
+  } finally {
+    await replica.close();
+  }
+});
+
+it('vectors of another size for good: all is embedded anew, while the ones of before serve', async () => {
+  await put(...sentences(3));
+  await untilEmbedded(service, agentId, { clock });
+  endpoint.dimensions = 48;
+  try {
+    await putDocument(service, organization, agentId, { key: 'new', texts: [`changed ${agentId}`] });
+    await until(async () => {
+      const [row] = await service.database.query<{ dimensions: number }>("select dimensions from knowledge_embedding_models where state = 'serving'");
+      return row?.dimensions === 48;
+    }, 'the new size serves');
+    await untilEmbedded(service, agentId, { clock });
+    await until(async () => {
+      const [found] = await search(service, organization, agentId, 'changed', { scoreThreshold: 0 });
+      return typeof found?.semanticScore === 'number';
+    }, 'queries are compared with the new vectors');
+  } finally {
+    endpoint.dimensions = 64;
+  }
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddingServer } from '../../support/embedding-server.js';
+import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
+import { searchKnowledge } from '../../support/knowledge.js';
+import { putDocument, search, untilEmbedded } from '../../support/embedded-knowledge.js';
+
+let endpoint: EmbeddingServer;
+let service: TestService;
+let organization: TestOrganization;
+let agentId: string;
+
+beforeAll(async () => {
+  endpoint = await EmbeddingServer.start();
+  service = await startService({ environment: endpoint.environment });
+});
+beforeEach(async () => {
+  organization = await service.organization('--features', 'knowledge_search');
+  agentId = await service.agent(organization.key);
+});
+afterAll(async () => {
+  await service.close();
+  await endpoint.close();
+});
+
+const put = (key: string, ...texts: string[]): Promise<void> => putDocument(service, organization, agentId, { key, texts });
+const texts = async (query: string, more: object = {}): Promise<string[]> =>
+  (await search(service, organization, agentId, query, more)).map(({ text }) => text);
+
+it('says at /health/ready that meaning counts', async () => {
+  const { body } = await service.http('GET', '/health/ready');
+  expect(body).toMatchObject({ status: 'ok', knowledgeSearch: 'hybrid' });
+});
+
+describe('a search', () => {
+  beforeEach(async () => {
+    await put('a', 'every automobile is parked below', 'the physician comes on mondays', 'invoices are paid in march');
+    await untilEmbedded(service, agentId);
+  });
+
+  it('finds by meaning what shares no word with the query', async () => {
+    const [first] = await search(service, organization, agentId, 'car', { scoreThreshold: 0, semanticWeight: 1 });
+    expect(first).toMatchObject({ text: 'every automobile is parked below', keywordScore: 0 });
+    expect(first?.semanticScore).toBeGreaterThan(0.2);
+    expect(first?.score).toBe(first?.semanticScore);
+  });
+
+  it('weighs the one against the other, and drops what is under the threshold', async () => {
+    const [first] = await search(service, organization, agentId, 'physician', { scoreThreshold: 0 });
+    expect(first?.text).toBe('the physician comes on mondays');
+    const expected = 0.4 * (first?.semanticScore ?? 0) + 0.6 * (first?.keywordScore ?? 0);
+    expect(first?.score).toBeCloseTo(expected, 5);
+    expect(await texts('physician', { scoreThreshold: expected + 0.001 })).toEqual([]);
+    expect(await texts('automobile physician invoices', { scoreThreshold: 0, maxResults: 2 })).toHaveLength(2);
+  });
+
+  it('goes by keywords alone at weight 0, without asking for a vector', async () => {
+    const asked = endpoint.requests.length;
+    const found = await search(service, organization, agentId, 'march', { semanticWeight: 0 });
+    expect(found).toMatchObject([{ text: 'invoices are paid in march', semanticScore: null, score: found[0]?.keywordScore }]);
+    expect(found[0]?.score).toBeGreaterThan(0.8);
+    expect(await texts('car', { semanticWeight: 0 })).toEqual([]);
+    expect(endpoint.requests.length).toBe(asked);
+  });
+
+  it('drops at weight 0 too what is under the threshold that agents have by default', async () => {
+    const query = 'which physician answers what nobody else of all the others knows';
+    const route = (more: object): ReturnType<typeof searchKnowledge> => searchKnowledge(service, { key: organization.key, agentId }, query, { semanticWeight: 0, ...more });
+    const [found] = await route({ scoreThreshold: 0 });
+    expect(found?.score).toBeGreaterThan(0);
+    expect(found?.score).toBeLessThan(0.444);
+    expect(await route({ scoreThreshold: undefined })).toEqual([]);
+  });
+
+  it('asks for the vector of a query once', async () => {
+    for (let times = 0; times < 3; times += 1) await texts('a query that is asked again');
+    expect(endpoint.timesEmbedded('a query that is asked again')).toBe(1);
+  });
+
+  it('answers nothing to nothing', async () => {
+    expect(await texts(' \n ')).toEqual([]);
+  });
+
+  it('finds nothing of another agent, nor of another organization', async () => {
+    const other = await service.agent(organization.key);
+    expect(await search(service, organization, other, 'car', { scoreThreshold: 0 })).toEqual([]);
+    const stranger = await service.organization();
+    const theirs = await service.agent(stranger.key);
+    expect(await search(service, stranger, theirs, 'car', { scoreThreshold: 0 })).toEqual([]);
+  });
+
+  it('takes a chunk that has no vector yet by its keywords', async () => {
+    endpoint.fault = (exchange, request) => {
+      if (!request.texts.some((text) => text.includes('brand new'))) return false;
+      exchange.refuse(503, 'later');
+      return true;
+    };
+    try {
+      await put('b', 'a brand new notice');
+      const found = await search(service, organization, agentId, 'notice', { scoreThreshold: 0.8 });
+      expect(found).toMatchObject([{ text: 'a brand new notice', semanticScore: null, score: found[0]?.keywordScore }]);
+    } finally {
+      endpoint.fault = () => false;
+    }
+  });
+});
+
+it('takes of equal texts those of the first documents, by meaning and by keywords', async () => {
+  const keys = Array.from({ length: 60 }, (_, index) => String(index).padStart(2, '0'));
+  // The first ones come last.
+  for (const key of keys.toReversed()) await putDocument(service, organization, agentId, { key, texts: ['every automobile is parked below'] });
+  await untilEmbedded(service, agentId);
+  for (const semanticWeight of [0, 0.4, 1]) {
+    const found = await search(service, organization, agentId, 'automobile', { scoreThreshold: 0, semanticWeight, maxResults: 4 });
+    const rows = await service.database.query<{ id: string; key: string }>('select id::text as id, key from knowledge_documents where agent_id = $1::uuid', [agentId]);
+    expect(found.map(({ documentId }) => rows.find(({ id }) => id === documentId)?.key)).toEqual(keys.slice(0, 4));
+  }
+});
+
+it('shows documents with a scope only where the user has all of it, by meaning too', async () => {
+  await putDocument(service, organization, agentId, { key: 's', texts: ['the automobile of team red'], scope: { team: 'red' } });
+  await put('open', 'a vehicle for all');
+  await untilEmbedded(service, agentId);
+  const found = (userContext: Record<string, string> | null): Promise<string[]> => texts('car', { scoreThreshold: 0.01, semanticWeight: 1, userContext });
+  expect(await found(null)).toEqual(['a vehicle for all']);
+  expect(await found({ team: 'blue' })).toEqual(['a vehicle for all']);
+  expect(await found({ team: 'red', more: 'x' })).toEqual(expect.arrayContaining(['the automobile of team red', 'a vehicle for all']));
+});
+
+it('leaves the weight of an agent whose provider has none of its own at the default', async () => {
+  agentId = await service.agent(organization.key, {
+    provider: { type: 'openai-responses' },
+    knowledgeSearch: { semanticWeight: 0, scoreThreshold: 0 },
+  });
+  await put('a', 'every automobile is parked below');
+  await untilEmbedded(service, agentId);
+  const [found] = await search(service, organization, agentId, 'car', { semanticWeight: 1 });
+  expect(found?.score).toBeCloseTo(0.4 * (found?.semanticScore ?? 0), 5);
+});

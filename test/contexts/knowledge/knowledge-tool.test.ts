@@ -1,0 +1,170 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js';
+import { SearchKnowledge } from '../../../src/knowledge/search/search-knowledge.js';
+import { until, useService } from '../../support/harness.js';
+import { addFile, filesPath, learn, searchKnowledge, settledFiles } from '../../support/knowledge.js';
+import { anthropicWire, PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { calls, says } from '../../support/scripted-models.js';
+import { sentToolNames } from '../../support/sent-tools.js';
+import { Talk } from '../../support/talk.js';
+
+const service = useService();
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const offered = (): string[] => sentToolNames(service.models.requests[0]?.body ?? {});
+const asks = (input: object) => calls('knowledge_search', input);
+
+/** A run of a thread of its own in which the model searches. @returns what it read then */
+async function searches(agent: Talk, input: object, more: Readonly<Record<string, unknown>> = {}): Promise<{ output: string; isError: boolean }> {
+  service.models.reset();
+  service.models.next(asks(input), says('Done.'));
+  const talk = await agent.another();
+  const { status, body } = await talk.run('Look', more);
+  expect([status, body.run.status]).toEqual([200, 'completed']);
+  const [result] = anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {});
+  if (!result) throw new Error('The model read no result');
+  return result;
+}
+
+/** Until what was learnt, or forgotten, shows in runs. */
+async function untilOffered(talk: Talk, expected: boolean): Promise<void> {
+  await until(async () => {
+    service.models.reset();
+    service.models.always(says('Hello.'));
+    await talk.run('Hello');
+    return offered().includes('knowledge_search') === expected;
+  }, `the tool to be ${expected ? 'offered' : 'gone'}`);
+}
+
+describe.each(PROVIDER_WIRES)('an agent on $provider', (wire) => {
+  const agent = { provider: { type: wire.provider, model: wire.model } };
+
+  it('is offered a search once it knows something, and reads what that finds as numbered quotations', async () => {
+    const talk = await Talk.start(service, agent);
+    service.models.next(says('Hello.'));
+    await talk.run('Hello');
+    expect(offered()).not.toContain('knowledge_search');
+    await learn(service, talk, { content: 'The harbour opens at seven.', name: 'hours.txt' });
+    await untilOffered(talk, true);
+
+    service.models.reset();
+    service.models.next(asks({ query: 'When does the harbour open?' }), says('At seven.'));
+    const { body } = await talk.run('When?');
+    const [result] = wire.toolResults(service.models.requests.at(-1)?.body ?? {});
+    expect(result).toMatchObject({ isError: false });
+    expect(result?.output).toMatch(/⟦quote 1 ([0-9a-f]{32})⟧\nTitle: hours\.txt\nSource: an uploaded file\n\nThe harbour opens at seven\.\n⟦end of quote 1 \1⟧/);
+    expect(body.message?.toolCalls).toMatchObject([{ name: 'knowledge_search', status: 'completed' }]);
+    expect((await talk.trace()).steps).toContainEqual(expect.objectContaining({ type: 'retrieval', name: 'knowledge_search', error: null }));
+  });
+});
+
+describe('the search of an agent', () => {
+  it('has other marks in every answer', async () => {
+    const talk = await Talk.start(service);
+    await learn(service, talk, 'The harbour opens at seven.');
+    await untilOffered(talk, true);
+    const codes = [];
+    for (let run = 0; run < 3; run += 1) codes.push(/⟦quote 1 (\w+)⟧/.exec((await searches(talk, { query: 'harbour' })).output)?.[1]);
+    expect(new Set(codes).size).toBe(3);
+  });
+
+  it('is not offered any more when the last file is deleted, nor while a file is only being processed', async () => {
+    const talk = await Talk.start(service);
+    const [file] = await learn(service, talk, 'The harbour opens at seven.');
+    await untilOffered(talk, true);
+    await service.http('DELETE', `${filesPath(talk)}/${file?.id ?? ''}`, { key: talk.key });
+    await untilOffered(talk, false);
+    await addFile(service, talk, '');
+    await settledFiles(service, talk);
+    await untilOffered(talk, false);
+  });
+
+  it('says plainly that nothing was found', async () => {
+    const talk = await Talk.start(service);
+    await learn(service, talk, 'The harbour opens at seven.');
+    await untilOffered(talk, true);
+    const { output, isError } = await searches(talk, { query: 'xylophone' });
+    expect([isError, output]).toEqual([false, expect.stringContaining('holds nothing that matches')]);
+  });
+
+  it.each([[{}], [{ query: 5 }], [{ query: '' }], [{ query: ' \n' }], [{ query: 'x'.repeat(8_001) }], [{ query: ['harbour'] }]])(
+    'with a query that is none tells the model so: %j',
+    async (input) => {
+      const talk = await Talk.start(service);
+      await learn(service, talk, 'The harbour opens at seven.');
+      await untilOffered(talk, true);
+      const search = jest.spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute');
+      expect(await searches(talk, input)).toMatchObject({ isError: true, output: expect.stringContaining('1 to 8000 characters') });
+      expect(search).not.toHaveBeenCalled();
+    },
+  );
+
+  it('that fails is an error that says what the model can do, and a step with an error; nothing of the cause shows', async () => {
+    const talk = await Talk.start(service);
+    await learn(service, talk, 'The harbour opens at seven.');
+    await untilOffered(talk, true);
+    jest.spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute').mockRejectedValueOnce(new Error('connection to 10.0.0.7 refused'));
+    const { output, isError } = await searches(talk, { query: 'harbour' });
+    expect([isError, output]).toEqual([true, expect.stringContaining('cannot be searched at the moment')]);
+    expect((await talk.trace()).steps).toContainEqual(expect.objectContaining({ type: 'retrieval', error: expect.stringContaining('cannot be searched') }));
+    expect(JSON.stringify([service.models.requests.map((request) => request.body), await talk.trace()])).not.toContain('10.0.0.7');
+  });
+
+  it('is left out, and the run goes on, where it is not known whether there is knowledge', async () => {
+    const talk = await Talk.start(service);
+    jest.spyOn(service.app.get(DocumentIndex, { strict: false }), 'hasChunks').mockRejectedValueOnce(new Error('away'));
+    service.models.next(says('Hello.'));
+    expect(await talk.run('Hello')).toMatchObject({ status: 200, body: { run: { status: 'completed' } } });
+  });
+
+  it('never waits for approval', async () => {
+    const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
+    await learn(service, talk, 'The harbour opens at seven.');
+    await untilOffered(talk, true);
+    expect(await searches(talk, { query: 'harbour' })).toMatchObject({ isError: false });
+  });
+
+  it('gives the run its signal, and ends with it', async () => {
+    const talk = await Talk.start(service);
+    await learn(service, talk, 'The harbour opens at seven.');
+    await untilOffered(talk, true);
+    const begun = Promise.withResolvers<AbortSignal>();
+    jest.spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute').mockImplementationOnce((_agent, _query, signal) => {
+      begun.resolve(signal);
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    });
+    service.models.reset();
+    service.models.next(asks({ query: 'harbour' }), says('Done.'));
+    const running = talk.run('Look');
+    const signal = await begun.promise;
+    const run = await talk.storedRun();
+    await service.http('POST', `${talk.path}/runs/${run?.id ?? ''}/cancel`, { key: talk.key });
+    expect((await running).body.run.status).toBe('cancelled');
+    expect(signal.aborted).toBe(true);
+  });
+});
+
+describe('a file with a scope', () => {
+  const SCOPE = { customer: 'c-17', seats: 1, trial: false };
+
+  it('is seen by runs whose userContext holds all of it, with the same types, and by no other; the route never shows it', async () => {
+    const talk = await Talk.start(service);
+    const [open] = await learn(service, talk, { content: 'lions for everybody', name: 'open.txt' });
+    await learn(service, talk, { content: 'lions for one customer', name: 'scoped.txt', scope: SCOPE });
+    await untilOffered(talk, true);
+    const seen = async (userContext?: object): Promise<string[]> => {
+      const { output } = await searches(talk, { query: 'lions' }, userContext === undefined ? {} : { config: { userContext } });
+      return ['open.txt', 'scoped.txt'].filter((name) => output.includes(name));
+    };
+    for (const holds of [SCOPE, { ...SCOPE, more: 'x' }]) expect(await seen(holds)).toEqual(['open.txt', 'scoped.txt']);
+    const others = [
+      ...[undefined, {}, { customer: 'c-17' }, { ...SCOPE, customer: 'c-18' }, { ...SCOPE, customer: 'C-17' }],
+      ...[{ ...SCOPE, seats: '1' }, { ...SCOPE, seats: true }, { ...SCOPE, trial: 'false' }, { ...SCOPE, trial: 0 }],
+    ];
+    for (const other of others) expect([other, await seen(other)]).toEqual([other, ['open.txt']]);
+    expect(await searchKnowledge(service, talk, 'lions')).toMatchObject([{ sourceId: open?.id }]);
+    expect(await searchKnowledge(service, talk, 'lions')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readQualitySet } from '../../../bench/knowledge-quality.ts';
+import { contexts, schemasOf } from '../../../src/app.module.js';
+import { DocumentWriter } from '../../../src/knowledge/indexing/document-writer.js';
+import { StoredDocumentIndex } from '../../../src/knowledge/indexing/stored-document-index.js';
+import { StoredKeywordSearch } from '../../../src/knowledge/search/keyword-stored-search.js';
+import { SystemClock } from '../../../src/platform/clock/index.js';
+import { migrate, openPglite } from '../../../src/platform/database/index.js';
+import { EventBus } from '../../../src/platform/events/index.js';
+import type { BackgroundPace } from '../../../src/platform/http/index.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { clusterOnly } from '../../support/modes.js';
+import { inMemory, preparedCluster } from '../../support/prepared-cluster.js';
+import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { filler, parsed, text } from './support.js';
+
+const QUESTIONS = 40;
+const set = readQualitySet();
+
+/** Finds more than it looks at, as others do among many more chunks. */
+class SearchOfFew extends StoredKeywordSearch {
+  protected override readonly mostFound: number = 12;
+}
+
+interface Side {
+  readonly open: TestDatabase;
+  search(question: string, by: 'all' | 'few'): Promise<readonly string[]>;
+}
+
+type Put = readonly [key: string, title: string, blocks: Parameters<typeof parsed>[0]];
+
+/** @param order in which the same documents come, and are stored */
+async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => readonly Put[]): Promise<Side> {
+  const { database } = open;
+  const [organizationId, agentId] = [newId(), newId()];
+  await database.query(`insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Same', 'free', '{}', now())`, [organizationId]);
+  const clock = new SystemClock();
+  const writer = new DocumentWriter(database, clock, { chunksAdded: () => Promise.resolve() }, { run: (work) => work() } as BackgroundPace);
+  const index = new StoredDocumentIndex(database, clock, new EventBus(), writer);
+  const documents: Put[] = set.documents.map(({ key, title, blocks }) => [key, title, blocks]);
+  for (let number = 0; number < 20; number += 1) documents.push([`filler ${number}`, 'Filler', text(filler(`laptop${number % 3}`))]);
+  for (const [key, title, blocks] of order(documents)) {
+    await index.put({ organizationId, agentId, kind: 'upload', key, title, url: null, scope: null }, parsed(blocks));
+  }
+  const rows = await database.query<{ id: string; name: string }>(
+    `select c.id::text as id, d.key || '#' || c.position as name from knowledge_chunks c join knowledge_documents d on d.id = c.document_id`,
+  );
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  const keywords = { all: new StoredKeywordSearch(database), few: new SearchOfFew(database) };
+  const search = async (question: string, by: 'all' | 'few'): Promise<string[]> => {
+    const prepared = await keywords[by].prepare({ organizationId, agentId, userContext: null }, question);
+    return (await prepared.top(20)).map(({ chunkId, score }) => `${names.get(chunkId) ?? ''} ${score}`);
+  };
+  return { open, search };
+}
+
+clusterOnly('the embedded database and a server', () => {
+  let sides: readonly Side[] = [];
+
+  beforeAll(async () => {
+    const schemas = schemasOf(contexts);
+    const embedded = await openPglite(inMemory(await preparedCluster(schemas)), schemas);
+    await migrate(embedded);
+    const server = await openTestDatabase(schemas);
+    sides = await Promise.all([sideOf({ ...embedded, url: undefined }, (documents) => documents), sideOf(server, (documents) => documents.toReversed())]);
+  });
+  afterAll(async () => {
+    for (const { open } of sides) await open.close();
+  });
+
+  it.each(['all', 'few'] as const)('find the same chunks in the same order with the same scores, however they are stored, where %s of what is found are looked at', async (by) => {
+    const every = Math.floor(set.questions.length / QUESTIONS);
+    const questions = set.questions.filter((_, index) => index % every === 0).slice(0, QUESTIONS);
+    expect(questions).toHaveLength(QUESTIONS);
+    let found = 0;
+    for (const { text: question } of questions) {
+      const [embedded = [], server = []] = await Promise.all(sides.map((side) => side.search(question, by)));
+      expect(server).toEqual(embedded);
+      found += embedded.length;
+    }
+    expect(found).toBeGreaterThan(QUESTIONS);
+  });
+});

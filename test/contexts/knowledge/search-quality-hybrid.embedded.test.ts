@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { conceptVector } from '../../../bench/knowledge-concepts.ts';
+import { answerOf, type QualitySet, readQualitySet, recallAt } from '../../../bench/knowledge-quality.ts';
+import { search, untilEmbedded } from '../../support/embedded-knowledge.js';
+import { EmbeddingServer } from '../../support/embedding-server.js';
+import { startService, type TestService } from '../../support/harness.js';
+import { Knowledge } from './support.js';
+
+const set: QualitySet = readQualitySet();
+const answers = new Map<string, string>();
+let endpoint: EmbeddingServer;
+let service: TestService;
+let knowledge: Knowledge;
+
+beforeAll(async () => {
+  endpoint = await EmbeddingServer.start();
+  endpoint.meaningOf = conceptVector;
+  service = await startService({ environment: endpoint.environment });
+  knowledge = await Knowledge.start(service);
+  for (const { key, title, blocks } of set.documents) await knowledge.put(key, blocks, { title });
+  await untilEmbedded(service, knowledge.agentId);
+  const rows = await service.database.query<{ id: string; key: string; heading: string | null }>(
+    'select c.id::text as id, d.key, c.heading from knowledge_chunks c join knowledge_documents d on d.id = c.document_id where c.agent_id = $1::uuid',
+    [knowledge.agentId],
+  );
+  for (const { id, key, heading } of rows) answers.set(id, answerOf(key, heading));
+});
+afterAll(async () => {
+  await service.close();
+  await endpoint.close();
+});
+
+function recallBy(semanticWeight: number): Promise<number> {
+  return recallAt(5, set.questions, async (question) => {
+    const found = await search(service, { id: knowledge.organizationId }, knowledge.agentId, question, { semanticWeight, scoreThreshold: 0, maxResults: 5 });
+    return found.map(({ chunkId }) => answers.get(chunkId) ?? '');
+  });
+}
+
+it('keywords and meaning together find at least as many answers as the better of both alone', async () => {
+  const [keywords, meaning, hybrid] = [await recallBy(0), await recallBy(1), await recallBy(0.4)];
+  expect(hybrid).toBeGreaterThanOrEqual(Math.max(keywords, meaning));
+  // What is played for a model finds by meaning what keywords do not, or nothing would be shown.
+  expect(hybrid).toBeGreaterThan(keywords);
+});

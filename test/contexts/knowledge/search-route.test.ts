@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestOrganization, useService } from '../../support/harness.js';
+import { learn, type Owner, searchKnowledge } from '../../support/knowledge.js';
+
+const service = useService();
+let organization: TestOrganization;
+let owner: Owner;
+
+beforeAll(async () => {
+  organization = await service.organization();
+  owner = { key: organization.key, agentId: await service.agent(organization.key) };
+  await learn(service, owner, ...Array.from({ length: 7 }, (_, index) => `lions of herd ${index}`));
+});
+
+const path = (): string => `/v1/agents/${owner.agentId}/knowledge-bases/search`;
+
+describe('a search by the route', () => {
+  it('answers passages with their source, best first, each with all its fields', async () => {
+    const [found] = await searchKnowledge(service, owner, 'lions');
+    expect(found).toEqual({
+      ...{ sourceId: expect.any(String), kind: 'upload', title: 'notes.txt', url: null, heading: null, page: null },
+      ...{ text: expect.stringContaining('lions'), score: expect.any(Number), semanticScore: null, keywordScore: expect.any(Number) },
+    });
+    const scores = (await searchKnowledge(service, owner, 'lions herd', { maxResults: 7 })).map(({ score }) => score);
+    expect(scores).toHaveLength(7);
+    expect(scores).toEqual([...scores].sort((left, right) => right - left));
+  });
+
+  it("takes the agent's settings where it names none, and its own where it does, without the feature", async () => {
+    expect(await searchKnowledge(service, owner, 'lions')).toHaveLength(5);
+    expect(await searchKnowledge(service, owner, 'lions', { maxResults: 2 })).toHaveLength(2);
+    expect(await searchKnowledge(service, owner, 'lions', { maxResults: 50, semanticWeight: 0 })).toHaveLength(7);
+  });
+
+  it('answers an empty list where nothing is found, and for an agent that knows nothing', async () => {
+    expect(await searchKnowledge(service, owner, 'xylophone')).toEqual([]);
+    expect(await searchKnowledge(service, { ...owner, agentId: await service.agent(owner.key) }, 'lions')).toEqual([]);
+  });
+
+  it('needs no capability, but the agent', async () => {
+    const chat = await organization.keyWith(['chat']);
+    expect((await service.http('POST', path(), { key: chat.key, body: { query: 'lions' } })).status).toBe(200);
+    const elsewhere = await organization.keyWith(['manageAgents'], [await service.agent(owner.key)]);
+    expect((await service.http('POST', path(), { key: elsewhere.key, body: { query: 'lions' } })).status).toBe(403);
+    const stranger = await service.organization();
+    expect((await service.http('POST', path(), { key: stranger.key, body: { query: 'lions' } })).status).toBe(404);
+    expect((await service.http('POST', path(), { body: { query: 'lions' } })).status).toBe(401);
+  });
+
+  it.each<[object, string]>([
+    [{}, 'body/query is required'],
+    [{ query: '' }, 'body/query must be a string of 1 to 8000 characters'],
+    [{ query: '😀'.repeat(8_001) }, 'body/query must be a string of 1 to 8000 characters'],
+    [{ query: 'x', maxResults: 0 }, 'body/maxResults must be an integer from 1 to 50'],
+    [{ query: 'x', maxResults: 51 }, 'body/maxResults must be an integer from 1 to 50'],
+    [{ query: 'x', maxResults: null }, 'body/maxResults must be an integer from 1 to 50'],
+    [{ query: 'x', scoreThreshold: 1.1 }, 'body/scoreThreshold must be a number from 0 to 1'],
+    [{ query: 'x', semanticWeight: -0.1 }, 'body/semanticWeight must be a number from 0 to 1'],
+    [{ query: 'x', userContext: {} }, 'body/userContext is not allowed'],
+  ])('with %j is refused', async (body, message) => {
+    const answer = await service.http<{ message: string }>('POST', path(), { key: owner.key, body });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', error: 'bad_request' } });
+    expect(answer.body.message).toContain(message);
+  });
+
+  it('takes a query of 8,000 characters', async () => {
+    expect((await service.http('POST', path(), { key: owner.key, body: { query: '😀'.repeat(8_000) } })).status).toBe(200);
+  });
+});

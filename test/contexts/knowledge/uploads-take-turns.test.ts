@@ -1,0 +1,88 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CheckUploadsProcessor } from '../../../src/knowledge/jobs/check-uploads.job.js';
+import { DocumentParser } from '../../../src/knowledge/parsing/document-parser.js';
+import { until, useService } from '../../support/harness.js';
+import { activeJob } from '../../support/job-site.js';
+import { addFile, type FileToUpload, filesPath, type KnowledgeFile, learn, listFiles, type Owner, settledFiles } from '../../support/knowledge.js';
+import { pdfOf } from '../../support/pdf-writer.js';
+import { ShiftedClock } from '../../support/shifted-clock.js';
+
+/** Its page takes a while to draw. */
+const SLOW: FileToUpload = {
+  content: pdfOf([[{ text: 'slow', y: 1 }]], { stream: 'q\n'.repeat(4_000) }),
+  name: 'slow.pdf',
+  contentType: 'application/pdf',
+};
+const HOUR_MS = 3_600_000;
+
+const clock = new ShiftedClock();
+const service = useService({ clock });
+let [many, other]: Owner[] = [];
+beforeEach(async () => {
+  [many, other] = [await owner(), await owner()];
+});
+
+async function owner(): Promise<Owner> {
+  const { key } = await service.organization();
+  return { key, agentId: await service.agent(key) };
+}
+
+const processing = async (whose: Owner): Promise<readonly KnowledgeFile[]> => (await listFiles(service, whose)).filter(({ status }) => status === 'processing');
+const check = (): Promise<void> => service.app.get(CheckUploadsProcessor, { strict: false }).process(activeJob({}));
+
+describe('organizations take turns', () => {
+  it('so that a file is ready long before the slow files that another one has uploaded before it', async () => {
+    for (let count = 0; count < 8; count += 1) await addFile(service, many!, SLOW);
+    await learn(service, other!, 'about lions');
+    expect((await processing(many!)).length).toBeGreaterThanOrEqual(4);
+    expect((await settledFiles(service, many!)).map(({ status }) => status)).toEqual(Array(8).fill('ready'));
+  });
+
+  it('also where the parser never comes back from them', async () => {
+    const parser = service.app.get(DocumentParser, { strict: false });
+    const original = parser.parse.bind(parser);
+    const stuck: (() => void)[] = [];
+    const parse = jest.spyOn(parser, 'parse').mockImplementation(async (document, signal) => {
+      if (document.name === 'stuck.txt') await new Promise<void>((resolve) => stuck.push(resolve));
+      return original(document, signal);
+    });
+    for (let count = 0; count < 6; count += 1) await addFile(service, many!, { content: 'x', name: 'stuck.txt' });
+    await learn(service, other!, 'about lions', 'about tigers');
+    expect([stuck.length, (await processing(many!)).length]).toEqual([2, 6]);
+    parse.mockRestore();
+    for (const release of stuck) release();
+    expect((await settledFiles(service, many!)).map(({ status }) => status)).toEqual(Array(6).fill('ready'));
+  });
+});
+
+describe('the turn of a file', () => {
+  it('goes on to the next where it is deleted, and where it cannot be read', async () => {
+    const parser = service.app.get(DocumentParser, { strict: false });
+    const stuck: (() => void)[] = [];
+    const parse = jest.spyOn(parser, 'parse').mockImplementation(() => new Promise((_, reject) => stuck.push(() => reject(new Error('away')))));
+    const first = [await addFile(service, many!, 'one'), await addFile(service, many!, 'two')];
+    const third = await addFile(service, many!, 'three');
+    await until(() => stuck.length === 2, 'two of them to be parsed');
+    for (const { id } of first) await service.http('DELETE', `${filesPath(many!)}/${id}`, { key: many!.key });
+    parse.mockRestore();
+    for (const release of stuck) release();
+    expect(await settledFiles(service, many!)).toMatchObject([{ id: third.id, status: 'ready' }]);
+  });
+
+  it('is given by the check where it was lost, and to no more files than others have', async () => {
+    const files = [];
+    const lost = Promise.withResolvers<never>();
+    const parse = jest.spyOn(service.app.get(DocumentParser, { strict: false }), 'parse').mockImplementation(() => lost.promise);
+    for (let count = 0; count < 5; count += 1) files.push(await addFile(service, many!, `number ${count}`));
+    await until(() => parse.mock.calls.length === 2, 'two of them to be parsed');
+    parse.mockRestore();
+    // As where both jobs were lost with their turns.
+    await service.database.query(`update knowledge_uploads set turn = 'over' where turn = 'taken'`);
+    clock.moveOn(HOUR_MS);
+    await check();
+    expect((await settledFiles(service, many!)).map(({ status }) => status)).toEqual(Array(5).fill('ready'));
+    expect(files).toHaveLength(5);
+    // The service would wait for them when it is stopped.
+    lost.reject(new Error('away'));
+  });
+});

@@ -1,0 +1,239 @@
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js';
+import { CrawlPages } from '../../../src/knowledge/persistence/crawl-pages.repository.js';
+import { EndedCrawls } from '../../../src/knowledge/persistence/ended-crawls.repository.js';
+import { CrawlStep } from '../../../src/knowledge/website/crawl-step.js';
+import { KeepCrawls } from '../../../src/knowledge/website/keep-crawls.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { OutboxRelay } from '../../../src/platform/jobs/outbox-relay.js';
+import { type TestOrganization, useService } from '../../support/harness.js';
+import { refuseRows } from '../../support/refuse-rows.js';
+import { type SiteListener, useSite } from '../../support/site-server.js';
+import { until } from '../../support/until.js';
+import { AgentWebsite } from '../../support/websites.js';
+import { SkippingClock } from '../tenants/world.js';
+
+const site = useSite();
+const clock = new SkippingClock();
+const service = useService({ egressAllow: site.egressAllow, clock });
+let organization: TestOrganization;
+beforeAll(async () => {
+  organization = await service.organization();
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** What is due then is begun at once, not at the next look for it. */
+function skip(ms: number): void {
+  clock.skip(ms);
+  service.app.get(OutboxRelay, { strict: false }).trigger();
+}
+
+function website(): Promise<AgentWebsite> {
+  return AgentWebsite.of(service, organization.key);
+}
+
+function pages(count: number): void {
+  const links = Array.from({ length: count }, (_none, index) => `/p/${index}`);
+  site.article('/', { title: 'Home', text: 'Home.', links });
+  for (const link of links) site.article(link, { title: link, text: `This is ${link}.` });
+}
+
+/** A promise that a test settles. */
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+async function countOf(table: 'knowledge_documents' | 'knowledge_website_pages' | 'knowledge_websites', agentId: string): Promise<number> {
+  const [row] = await service.database.query<{ count: number }>(`select count(*)::int as count from ${table} where agent_id = $1::uuid`, [agentId]);
+  return row?.count ?? 0;
+}
+
+describe('a worker that dies in a step', () => {
+  /** What a dead worker would still do is nothing. The call ends with the test: the service could not stop before it. */
+  let bury = (): void => undefined;
+  const never = (): Promise<never> => new Promise((_resolve, reject) => (bury = () => reject(new Error('died'))));
+  afterEach(() => bury());
+
+  const steps: readonly [string, () => void][] = [
+    ['before its first page', () => jest.spyOn(CrawlPages.prototype, 'claim').mockImplementationOnce(never)],
+    ['while the sitemap is being noted', () => jest.spyOn(CrawlPages.prototype, 'openOrigin').mockRejectedValueOnce(new Error('died'))],
+    ['before links are stored', () => jest.spyOn(CrawlPages.prototype, 'add').mockRejectedValueOnce(new Error('died'))],
+    ['before a document is stored', () => jest.spyOn(CrawlPages.prototype, 'noteIndexed').mockImplementationOnce(async () => false)],
+    ['before pages that are gone are removed', () => jest.spyOn(EndedCrawls.prototype, 'leaving').mockRejectedValueOnce(new Error('died'))],
+    ['before the state is told', () => jest.spyOn(EndedCrawls.prototype, 'end').mockRejectedValueOnce(new Error('died'))],
+  ];
+
+  it.each(steps)('(%s) leaves a crawl that another one ends', async (_where, die) => {
+    pages(5);
+    const agent = await website();
+    die();
+    await agent.put({ rootUrl: site.url('/') });
+    await until(async () => {
+      // The minute's look at crawls, and what a claim of a dead worker lasts.
+      skip(60_000);
+      await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+      return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+    }, 'the crawl ends', { everyMs: 100 });
+    expect((await agent.read()).body.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 6, indexed: 6 } });
+    expect(await countOf('knowledge_documents', agent.agentId)).toBe(6);
+  });
+});
+
+describe('two workers on one crawl', () => {
+  it('visit each page once between them', async () => {
+    pages(30);
+    const agent = await website();
+    const held = gate();
+    site.page('/robots.txt', { status: 404 });
+    jest.spyOn(CrawlPages.prototype, 'openedOrigins').mockImplementationOnce(async () => {
+      await held.opened;
+      return new Set();
+    });
+    await agent.put({ rootUrl: site.url('/') });
+    const [row] = await service.database.query<{ id: string }>('select crawl_id::text as id from knowledge_websites where agent_id = $1::uuid', [agent.agentId]);
+    const key = { organizationId: organization.id, agentId: agent.agentId, crawlId: row?.id ?? '' };
+    const replica = await service.replica();
+    try {
+      const steps = [service, replica].map(({ app }) => app.get(CrawlStep, { strict: false }).execute(key, newId(), AbortSignal.timeout(60_000)));
+      held.open();
+      await Promise.all(steps);
+      expect((await agent.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 31, indexed: 31 } });
+    } finally {
+      await replica.close();
+    }
+    for (let index = 0; index < 30; index += 1) expect(site.count(`/p/${index}`)).toBe(1);
+  });
+});
+
+describe('a crawl under way', () => {
+  it('stores nothing more once another one has taken its place', async () => {
+    const held = gate();
+    const asked = gate();
+    site.article('/old/', { title: 'Old', text: 'Old.', links: ['/old/slow'] });
+    site.page('/old/slow', { body: '<html><body>Slow</body></html>', before: async () => { asked.open(); await held.opened; } });
+    site.article('/new/', { title: 'New', text: 'New.' });
+    const agent = await website();
+    await agent.put({ rootUrl: site.url('/old') });
+    await asked.opened;
+    const after = await agent.crawl({ rootUrl: site.url('/new') });
+    held.open();
+    expect(after.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 1, indexed: 1 } });
+    await until(() => site.concurrent === 0, 'the slow page was answered');
+    // The old step's last words are heard before those of a step that begins now.
+    expect((await agent.crawl({ rootUrl: site.url('/new') })).sync.state).toBe('SUCCESS');
+    expect(await countOf('knowledge_documents', agent.agentId)).toBe(1);
+  });
+
+  it('ends with its agent, and leaves nothing', async () => {
+    const held = gate();
+    const asked = gate();
+    site.article('/', { title: 'Home', text: 'Home.', links: ['/slow'] });
+    site.page('/slow', { body: '<html><body>Slow</body></html>', before: async () => { asked.open(); await held.opened; } });
+    const agent = await website();
+    await agent.put({ rootUrl: site.url('/') });
+    await asked.opened;
+    expect((await service.http('DELETE', `/v1/agents/${agent.agentId}`, { key: organization.key })).status).toBe(200);
+    held.open();
+    expect((await agent.read()).status).toBe(404);
+    await until(async () => (await countOf('knowledge_websites', agent.agentId)) + (await countOf('knowledge_website_pages', agent.agentId)) === 0, 'its rows are removed');
+    await until(() => site.concurrent === 0, 'the slow page was answered');
+    const { text } = await service.http('GET', '/health/ready');
+    expect(text).not.toContain('"down"');
+  });
+
+  it('goes on when the database is back', async () => {
+    pages(4);
+    const agent = await website();
+    const bringBack = await refuseRows(service.database, { change: 'update', on: 'knowledge_website_pages', when: "new.outcome = 'indexed'", error: 'disk_full' });
+    await agent.put({ rootUrl: site.url('/') });
+    await until(() => site.count('/') > 0, 'the first page was fetched');
+    expect((await agent.read()).body.sync.state).toBe('IN_PROGRESS');
+    await bringBack();
+    expect((await agent.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 5, indexed: 5 } });
+  });
+
+  it('tries a page again that its server had no time for', async () => {
+    let tries = 0;
+    site.page('/busy/', (_request, response) => {
+      tries += 1;
+      response.writeHead(tries < 3 ? 503 : 200, { 'content-type': 'text/html' }).end('<html><body>Here</body></html>');
+    });
+    const agent = await website();
+    await agent.put({ rootUrl: site.url('/busy') });
+    await until(async () => {
+      skip(8_000);
+      return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+    }, 'the crawl ends', { everyMs: 50 });
+    expect((await agent.read()).body.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 1, indexed: 1 } });
+    expect(tries).toBe(3);
+  });
+});
+
+describe('a hostile site', () => {
+  it('does not lead out of its path by any spelling', async () => {
+    const links = ['/docs/..%2fadmin', '/docs/%2e%2e/admin', '/docs/..%5cadmin', '/docs/../admin', '//user:pw@127.0.0.1/docs/x', `/docs/${'x'.repeat(3_000)}`, '/docs/%zz', '/documents'];
+    site.article('/docs/', { title: 'Docs', text: 'Docs.', links });
+    const agent = await website();
+    await agent.crawl({ rootUrl: site.url('/docs') });
+    expect(site.requests.filter(({ path }) => path.startsWith('/docs')).map(({ path }) => path).sort()).toEqual(['/docs/', '/docs/%zz']);
+    expect(site.requests.some(({ path }) => path.includes('admin'))).toBe(false);
+  });
+
+  it('with ten thousand links on a page is taken up to the budget', async () => {
+    const small = await service.organization('--crawl-pages', '20');
+    const links = Array.from({ length: 10_000 }, (_none, index) => `/many/${index}`);
+    site.article('/', { title: 'Home', text: 'Home.', links });
+    for (const link of links.slice(0, 30)) site.article(link, { title: link, text: link });
+    const agent = await AgentWebsite.of(service, small.key);
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 20, indexed: 20 } });
+  });
+
+  it('that redirects to itself with another query for ever fails', async () => {
+    let number = 0;
+    site.article('/', { title: 'Home', text: 'Home.', links: ['/loop'] });
+    const redirect: SiteListener = (_request, response) => {
+      number += 1;
+      site.page(`/loop?n=${number}`, redirect);
+      response.writeHead(302, { location: `/loop?n=${number}` }).end();
+    };
+    site.page('/loop', redirect);
+    const agent = await website();
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 2, indexed: 1, failed: 1 } });
+    expect(number).toBeLessThan(20);
+  });
+
+  it('whose page no code can cope with ends all the same', async () => {
+    pages(2);
+    const index = service.app.get(DocumentIndex, { strict: false });
+    const put = index.put.bind(index);
+    jest.spyOn(index, 'put').mockImplementation((source, ...more) => (source.url?.endsWith('/p/1') ? Promise.reject(new Error('cannot')) : put(source, ...more)));
+    const agent = await website();
+    await agent.put({ rootUrl: site.url('/') });
+    await until(async () => {
+      skip(8_000);
+      return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+    }, 'the crawl ends', { everyMs: 50 });
+    expect((await agent.read()).body.sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 3, indexed: 2, failed: 1 } });
+  });
+});
+
+// The last one: the other agents' crawls come due as well.
+describe('a crawl that has ended', () => {
+  it('is begun anew within a day, and not at once', async () => {
+    site.article('/', { title: 'Home', text: 'Home.' });
+    const agent = await website();
+    const { sync } = await agent.crawl({ rootUrl: site.url('/') });
+    clock.skip(3_500_000);
+    await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+    expect((await agent.read()).body.sync.startedAt).toBe(sync.startedAt);
+    clock.skip(24 * 3_600_000);
+    await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+    const again = await agent.crawled();
+    expect(again.sync.startedAt).not.toBe(sync.startedAt);
+    expect(again.sync.state).toBe('SUCCESS');
+  });
+});

@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestOrganization, useService } from '../../support/harness.js';
+import { useSite } from '../../support/site-server.js';
+import { AgentWebsite } from '../../support/websites.js';
+
+const site = useSite();
+const other = useSite();
+/** Is left alone for hours, once it has asked for that. */
+const away = useSite();
+const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => [site, other, away].some(({ egressAllow: allowed }) => allowed.has(host)) });
+const service = useService({ egressAllow });
+let organization: TestOrganization;
+beforeAll(async () => {
+  organization = await service.organization();
+});
+
+function website(): Promise<AgentWebsite> {
+  return AgentWebsite.of(service, organization.key);
+}
+
+function pages(count: number, before?: () => Promise<unknown>): string[] {
+  const links = Array.from({ length: count }, (_none, index) => `/p/${index}`);
+  site.article('/', { title: 'Home', text: 'Home.', links });
+  for (const link of links) site.page(link, { body: `<html><body>This is ${link}.</body></html>`, ...(before && { before }) });
+  return links;
+}
+
+describe('a host', () => {
+  it('is asked four things at a time at most, however many agents have it', async () => {
+    const moment = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 20));
+    pages(8, moment);
+    const agents = await Promise.all([website(), website(), website()]);
+    const crawled = await Promise.all(agents.map((agent) => agent.crawl({ rootUrl: site.url('/') })));
+    for (const { sync } of crawled) expect(sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 9 } });
+    expect(site.maxConcurrent).toBeLessThanOrEqual(4);
+  });
+
+  it('that says 429 is left alone until its time, with all of its pages', async () => {
+    const links = pages(12);
+    let refusedAt = 0;
+    const requestedAt: number[] = [];
+    for (const link of links) {
+      site.page(link, (_request, response) => {
+        requestedAt.push(Date.now());
+        if (refusedAt > 0) response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><body>This is ${link}.</body></html>`);
+        else {
+          refusedAt = Date.now();
+          response.writeHead(429, { 'retry-after': '3' }).end();
+        }
+      });
+    }
+    const agent = await website();
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 13, indexed: 13 } });
+    // Those that were under way when it said so.
+    expect(requestedAt.filter((at) => at < refusedAt + 2_500).length).toBeLessThanOrEqual(4);
+  });
+
+  it('that wants to be asked again at once is asked again after a while of our own', async () => {
+    let tries = 0;
+    site.page('/', (_request, response) => {
+      tries += 1;
+      response.writeHead(tries === 1 ? 429 : 200, { 'content-type': 'text/html', 'retry-after': '0' }).end('<html><body>Here</body></html>');
+    });
+    const agent = await website();
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 1 } });
+    expect(tries).toBe(2);
+  });
+
+  it('that wants to be left alone for hours ends the crawl, and keeps no other from its end', async () => {
+    const links = Array.from({ length: 30 }, (_none, index) => `/p/${index}`);
+    away.article('/', { title: 'Home', text: 'Home.', links });
+    for (const link of links) away.page(link, { status: 429, headers: { 'retry-after': '7200' } });
+    other.article('/', { title: 'Home', text: 'Home.' });
+    const agent = await website();
+    const { sync } = await agent.crawl({ rootUrl: away.url('/') }, { rootUrl: other.url('/') });
+    expect(sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 32, indexed: 2, failed: 30 } });
+    expect(away.requests.filter(({ path }) => path.startsWith('/p/')).length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('a page whose answer breaks off', () => {
+  it('is tried twice, not for a minute', async () => {
+    site.page('/', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html', 'content-length': '1000' }).write('<html>');
+      setImmediate(() => response.destroy());
+    });
+    const agent = await website();
+    const { sync } = await agent.crawl({ rootUrl: site.url('/') });
+    expect(sync).toMatchObject({ state: 'FAILED', lastError: `${site.url('/')}: The answer of the server broke off or was not valid.` });
+    expect(site.count('/')).toBe(2);
+  });
+});
+
+// The last one: its site is asked for pauses for as long as the service runs.
+it('a host that wants pauses holds up no crawl of another', async () => {
+  other.robots(['User-agent: *', 'Crawl-delay: 30']);
+  other.article('/', { title: 'Slow', text: 'Slow.', links: ['/p/0', '/p/1'] });
+  site.article('/', { title: 'Quick', text: 'Quick.' });
+  // More than one process has steps at a time.
+  const slow = await Promise.all(Array.from({ length: 12 }, () => website()));
+  for (const agent of slow) await agent.put({ rootUrl: other.url('/') });
+  const quick = await website();
+  const began = Date.now();
+  expect((await quick.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 1 } });
+  expect(Date.now() - began).toBeLessThan(25_000);
+  expect(other.requests.filter(({ path }) => path === '/' || path.startsWith('/p/')).length).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,39 @@
+import { DOCUMENT_FORMATS, type DocumentFormat, type ParsedDocument } from '../../src/knowledge/domain/parsed-document.js';
+import type { DocumentInput } from '../../src/knowledge/parsing/document-parser.js';
+import { parseContent } from '../../src/knowledge/parsing/formats/parse-content.js';
+
+export interface Said {
+  readonly contentType?: string | null;
+  readonly name?: string | null;
+  readonly url?: string | null;
+  readonly formats?: readonly DocumentFormat[];
+  readonly origin?: string;
+}
+
+/** What is read of a document, in this process. */
+export function read(content: string | Buffer, { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS }: Said = {}): Promise<ParsedDocument> {
+  return parseContent({ content: Buffer.from(content as string), contentType, name, url }, formats);
+}
+
+async function* partsOf(content: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < content.length; start += 64 * 1024) yield content.subarray(start, start + 64 * 1024);
+}
+
+/** A document as the port takes it. */
+export function documentOf(text: string | Buffer, { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS, origin }: Said = {}): DocumentInput {
+  const content = Buffer.from(text as string);
+  return { content: partsOf(content), size: content.length, contentType, name, url, formats, origin };
+}
+
+/** Bytes of a text in an encoding of one or two bytes a character. */
+export function encode(text: string, encoding: string): Buffer {
+  const decoder = new TextDecoder(encoding);
+  const bytes = new Map<string, Buffer>();
+  const learn = (sequence: Buffer): void => {
+    const character = decoder.decode(sequence);
+    if ([...character].length === 1 && character !== '\ufffd' && !bytes.has(character)) bytes.set(character, sequence);
+  };
+  for (let first = 0; first < 256; first += 1) learn(Buffer.from([first]));
+  for (let first = 0x81; first < 0xff; first += 1) for (let second = 0x40; second < 0xff; second += 1) learn(Buffer.from([first, second]));
+  return Buffer.concat([...text].map((character) => bytes.get(character) ?? Buffer.from('?')));
+}

@@ -1,0 +1,35 @@
+import { type HostPace, HostSlots } from '../../src/knowledge/crawl/host-slots.js';
+import { Robots, type RobotsRules } from '../../src/knowledge/crawl/robots.js';
+
+/** Slots without end, which remember who asked. */
+export class FreeSlots extends HostSlots {
+  readonly asked: { readonly host: string; readonly delayMs: number }[] = [];
+
+  within<Result>(host: string, { delayMs }: HostPace, work: () => Promise<Result>): Promise<Result> {
+    this.asked.push({ host, delayMs });
+    return work();
+  }
+
+  holdBack(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  pausesOf(): Promise<ReadonlyMap<string, number>> {
+    return Promise.resolve(new Map());
+  }
+
+  knownPauseMs(): number {
+    return 0;
+  }
+}
+
+/** The same rules everywhere: none, unless a test says otherwise. */
+export class SameRobots extends Robots {
+  constructor(private readonly rules: Partial<RobotsRules> = {}) {
+    super();
+  }
+
+  rulesOf(): Promise<RobotsRules> {
+    return Promise.resolve({ allows: () => true, crawlDelayMs: 0, sitemaps: [], closed: null, ...this.rules });
+  }
+}
