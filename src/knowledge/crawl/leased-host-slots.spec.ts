@@ -1,28 +1,34 @@
 import { setImmediate as nextTask } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { until } from '../../../test/support/until.js';
+import { newId } from '../../platform/ids/index.js';
 import { HostSlotRepository } from '../persistence/host-slot.repository.js';
 import { crawlSchema } from '../persistence/crawl.schema.js';
 import { LeasedHostSlots } from './leased-host-slots.js';
 
-const HOST = 'example.com:443';
 const never = new AbortController().signal;
 let open: TestDatabase;
+/** Another one for each test: what a test leaves to its leases must not hold up the next. */
+let host: string;
 
 beforeAll(async () => {
   open = await openTestDatabase([crawlSchema]);
 });
 afterAll(() => open.close());
+beforeEach(() => {
+  host = `${newId()}.example:443`;
+  workers.length = 0;
+});
 
 /** A process with a clock that the test moves. */
 class Worker {
   readonly clock = new ManualClock();
   readonly slots = new LeasedHostSlots(new HostSlotRepository(open.database), this.clock);
 
-  request(work: () => Promise<unknown>, { host = HOST, delayMs = 0, signal = never } = {}): Promise<unknown> {
-    return this.slots.within(host, { delayMs }, work, signal);
+  request(work: () => Promise<unknown>, { asked = host, delayMs = 0, signal = never } = {}): Promise<unknown> {
+    return this.slots.within(asked, { delayMs }, work, signal);
   }
 }
 
@@ -78,13 +84,8 @@ async function passTime(condition: () => boolean | Promise<boolean>, what: strin
   }, what, { everyMs: 0 });
 }
 
-const rows = (table = 'crawl_host_slots'): Promise<Record<string, unknown>[]> => open.database.query(`select * from ${table}`);
-
-afterEach(async () => {
-  await passTime(async () => (await rows()).length === 0, 'all slots to be released', 1_000);
-  await open.database.query('delete from crawl_hosts');
-  workers.length = 0;
-});
+/** Of this test's host. */
+const rows = (): Promise<Record<string, unknown>[]> => open.database.query('select * from crawl_host_slots where host = $1', [host]);
 
 describe('requests to one host', () => {
   it('are four at a time, over two processes, and each of these has its turn', async () => {
@@ -121,7 +122,7 @@ describe('requests to one host', () => {
   it('leave other hosts alone', async () => {
     const requests = new Requests();
     const process = worker();
-    const all = ['a', 'b', 'c'].flatMap((host) => Array.from({ length: 4 }, () => process.request(requests.work, { host })));
+    const all = ['a', 'b', 'c'].flatMap((other) => Array.from({ length: 4 }, () => process.request(requests.work, { asked: other + host })));
     await until(() => requests.running === 12, 'all of them');
     requests.end();
     await Promise.all(all);
@@ -173,7 +174,7 @@ describe('requests to one host', () => {
   });
 
   it('have names as long as they like', async () => {
-    expect(await worker().request(() => Promise.resolve('done'), { host: 'a'.repeat(100_000) })).toBe('done');
+    expect(await worker().request(() => Promise.resolve('done'), { asked: host + 'a'.repeat(100_000) })).toBe('done');
   });
 });
 
@@ -184,7 +185,7 @@ describe('a slot', () => {
     void Promise.all(Array.from({ length: 4 }, () => dead.request(lost.work)));
     await until(() => lost.running === 4, 'the slots to be used');
     const [leased] = await open.database.query<{ seconds: number }>(
-      `select extract(epoch from min(leased_until) - now())::double precision as seconds from crawl_host_slots`);
+      `select extract(epoch from min(leased_until) - now())::double precision as seconds from crawl_host_slots where host = $1`, [host]);
     expect(leased?.seconds).toBeGreaterThan(30);
     expect(leased?.seconds).toBeLessThanOrEqual(60);
     const requests = new Requests();
@@ -196,10 +197,9 @@ describe('a slot', () => {
       await other.clock.advance(1_000);
     }
     expect(requests.done).toBe(0);
-    await open.database.query(`update crawl_host_slots set leased_until = now()`);
+    await open.database.query(`update crawl_host_slots set leased_until = now() where host = $1`, [host]);
     await passTime(() => requests.done === 1, 'the slot to be taken over');
     await waiting;
-    await open.database.query(`delete from crawl_host_slots where leased_until <= now()`);
   });
 
   it('of a long request is renewed', async () => {
@@ -208,9 +208,9 @@ describe('a slot', () => {
     const long = process.request(requests.work);
     const paced = process.request(requests.work, { delayMs: 1_000 });
     await until(() => requests.running === 2, 'the requests');
-    await open.database.query(`update crawl_host_slots set leased_until = now() + interval '1 second'`);
+    await open.database.query(`update crawl_host_slots set leased_until = now() + interval '1 second' where host = $1`, [host]);
     const renewed = async (): Promise<boolean> =>
-      (await open.database.query(`select 1 from crawl_host_slots where leased_until > now() + interval '50 seconds'`)).length === 2;
+      (await open.database.query(`select 1 from crawl_host_slots where host = $1 and leased_until > now() + interval '50 seconds'`, [host])).length === 2;
     await passTime(renewed, 'the leases to be renewed', 1_000);
     requests.end();
     await Promise.all([long, paced]);
@@ -219,6 +219,23 @@ describe('a slot', () => {
   it('that a process does not use is released within a second or two', async () => {
     const process = worker();
     await process.request(() => Promise.resolve());
+    expect(await rows()).toHaveLength(1);
+    await passTime(async () => (await rows()).length === 0, 'the slot to be released', 1_000);
+    await until(() => process.clock.pending() === 0, 'nothing to be looked after');
+    expect(process.clock.monotonic()).toBeLessThan(60_000);
+  });
+
+  it('whose release the database did not hear of is released once it does', async () => {
+    const process = worker();
+    await process.request(() => Promise.resolve());
+    const refused = open.database.statementCount;
+    await open.database.query('alter table crawl_host_slots rename to elsewhere');
+    try {
+      await process.clock.advance(1_000);
+      await until(() => open.database.statementCount >= refused + 2 && process.clock.pending() === 1, 'the release to fail');
+    } finally {
+      await open.database.query('alter table elsewhere rename to crawl_host_slots');
+    }
     expect(await rows()).toHaveLength(1);
     await passTime(async () => (await rows()).length === 0, 'the slot to be released', 1_000);
     await until(() => process.clock.pending() === 0, 'nothing to be looked after');
@@ -272,7 +289,7 @@ describe('a slot', () => {
 describe('a host with a pace', () => {
   const DELAY = { delayMs: 30_000 };
   /** As if the pause were over. */
-  const passPause = (): Promise<unknown> => open.database.query(`update crawl_hosts set next_at = now()`);
+  const passPause = (): Promise<unknown> => open.database.query(`update crawl_hosts set next_at = now() where host = $1`, [host]);
 
   it('is asked for one thing at a time, over two processes', async () => {
     const [first, second] = [worker(), worker()];
@@ -313,12 +330,12 @@ describe('a host with a pace', () => {
     const requests = new Requests();
     const long = process.request(requests.work, DELAY);
     await until(() => requests.running === 1, 'the request');
-    await open.database.query(`update crawl_hosts set next_at = now()`);
+    await open.database.query(`update crawl_hosts set next_at = now() where host = $1`, [host]);
     await process.clock.advance(10_000);
     requests.end();
     await long;
     const [pause] = await open.database.query<{ seconds: number }>(
-      `select extract(epoch from next_at - now())::double precision as seconds from crawl_hosts`);
+      `select extract(epoch from next_at - now())::double precision as seconds from crawl_hosts where host = $1`, [host]);
     expect(pause?.seconds).toBeGreaterThan(5);
     expect(pause?.seconds).toBeLessThanOrEqual(20);
   });
@@ -332,12 +349,14 @@ describe('a host with a pace', () => {
 
 it('hosts that nobody asks for any more are forgotten', async () => {
   const process = worker();
-  await open.database.query(`insert into crawl_hosts (host, next_at, wanted_at) values ('old', now() - interval '2 hours', now() - interval '2 hours'),
-    ('waited', 'epoch', now()), ('paced', now(), 'epoch')`);
-  await open.database.query(`insert into crawl_host_slots values ('old', 1, gen_random_uuid(), now() - interval '2 hours')`);
+  const kept = async (table: string): Promise<unknown[]> => (await open.database.query<{ host: string }>(
+    `select host from ${table} where host like '%' || $1 order by host`, [host])).map((row) => row.host.replace(host, ''));
+  await open.database.query(`insert into crawl_hosts (host, next_at, wanted_at) values ('old' || $1, now() - interval '2 hours', now() - interval '2 hours'),
+    ('waited' || $1, 'epoch', now()), ('paced' || $1, now(), 'epoch')`, [host]);
+  await open.database.query(`insert into crawl_host_slots values ('old' || $1, 1, gen_random_uuid(), now() - interval '2 hours')`, [host]);
   await process.clock.advance(600_000);
   await process.request(() => Promise.resolve(), { delayMs: 1 });
-  await until(async () => (await rows('crawl_hosts')).length === 3, 'the old host to be forgotten');
-  expect((await rows('crawl_hosts')).map(({ host }) => host).sort()).toEqual(['example.com:443', 'paced', 'waited']);
-  await until(async () => (await rows()).length === 0, 'its slot to be forgotten');
+  await until(async () => (await kept('crawl_hosts')).length === 3, 'the old host to be forgotten');
+  expect(await kept('crawl_hosts')).toEqual(['', 'paced', 'waited']);
+  await until(async () => (await kept('crawl_host_slots')).length === 0, 'its slot to be forgotten');
 });

@@ -30,6 +30,8 @@ export class SlotPool {
   private readonly line = new WaitingLine<HeldSlot>();
   private readonly held = new Map<number, HeldSlot>();
   private readonly idle: HeldSlot[] = [];
+  /** Given up here, but the database could not be told. */
+  private readonly unreleased = new Set<HeldSlot>();
   private claiming = false;
   private pollMs: number = SLOT_POLL_MS.first;
   private cancelPoll: (() => void) | undefined;
@@ -147,14 +149,16 @@ export class SlotPool {
     const now = this.users.clock.monotonic();
     const unused = this.idle.filter(({ idleSince }) => now - idleSince >= SLOT_KEPT_MS / 2);
     for (const slot of unused) this.idle.splice(this.idle.indexOf(slot), 1);
-    if (unused.length > 0) await this.release(unused);
-    if (this.held.size > 0 && (this.line.length > 0 || now - this.renewedAt >= SLOT_RENEWAL_MS)) await this.renew(now);
+    const given = [...unused, ...this.unreleased];
+    if (given.length > 0) await this.release(given);
+    if (this.held.size > this.unreleased.size && (this.line.length > 0 || now - this.renewedAt >= SLOT_RENEWAL_MS)) await this.renew(now);
   }
 
   private async renew(now: number): Promise<void> {
     const { slots, holder } = this.users;
+    const used = [...this.held.values()].filter((slot) => !this.unreleased.has(slot)).map(({ number }) => number);
     const renewed = await slots
-      .renew(this.host, holder, { slots: [...this.held.keys()], leaseMs: SLOT_LEASE_MS, wantedWithinMs: 3 * SLOT_POLL_MS.last })
+      .renew(this.host, holder, { slots: used, leaseMs: SLOT_LEASE_MS, wantedWithinMs: 3 * SLOT_POLL_MS.last })
       // The next time; until then the leases last.
       .catch(() => null);
     if (!renewed) return;
@@ -166,13 +170,21 @@ export class SlotPool {
     this.owed = renewed.wanted ? Math.ceil(this.held.size / 2) : 0;
   }
 
-  /** Where it fails the leases end by themselves. */
+  /** Where it fails it is tried again, until the leases have ended by themselves: nobody may have these slots before. */
   private async release(released: readonly HeldSlot[]): Promise<void> {
-    const { slots, holder } = this.users;
+    const { slots, clock, holder } = this.users;
     const numbers = released.map(({ number }) => number);
-    await slots.release(this.host, holder, numbers).catch(() => undefined);
-    // One of them may have been claimed anew in between.
-    for (const slot of released) if (this.held.get(slot.number) === slot) this.held.delete(slot.number);
+    const told = await slots.release(this.host, holder, numbers).then(() => true, () => false);
+    const now = clock.monotonic();
+    for (const slot of released) {
+      if (!told && slot.heldUntil + SLOT_RENEWAL_MS > now) {
+        this.unreleased.add(slot);
+        continue;
+      }
+      this.unreleased.delete(slot);
+      // It may have been claimed anew in between.
+      if (this.held.get(slot.number) === slot) this.held.delete(slot.number);
+    }
     this.serve();
   }
 
