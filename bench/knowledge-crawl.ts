@@ -14,8 +14,8 @@ export interface CrawlFigures {
   readonly crawls: readonly { readonly seconds: number; readonly pagesPerSecond: number }[];
   /** From the request until every chunk is found by meaning too; null where search is by keywords alone. */
   readonly embeddedSeconds: number | null;
-  /** First tokens of streamed runs, alone and while agents' sites are crawled. */
-  readonly firstToken: { readonly alone: Spread; readonly besideCrawls: Spread; readonly p99Ratio: number };
+  /** First tokens of streamed runs, alone and while agents' sites are crawled; `p99Ratios` are those of each pair of slices. */
+  readonly firstToken: { readonly alone: Spread; readonly besideCrawls: Spread; readonly p99Ratio: number; readonly p99Ratios: readonly number[] };
 }
 
 interface Spread {
@@ -41,6 +41,8 @@ const POLL_MS = 100;
 const MAX_CRAWL_MS = 120_000;
 /** Runs at a time, beside the crawl. */
 const AT_ONCE = 4;
+/** After it pages are being fetched, parsed and stored. */
+const CRAWL_LEAD_MS = 500;
 
 /** Crawls of a site of its own, and what they do to the runs of other agents on the same machine. */
 export async function measureCrawls(
@@ -68,29 +70,34 @@ export async function measureCrawls(
     embeddedSeconds = round((performance.now() - began) / 1000, 2);
   }
 
-  const talking = await agent('Talking');
-  const threads = await inParallel(plan.threads, () => post(service.origin, key, '/v1/threads', { assistant_id: talking }));
-  const target = `crawl/${service.pid}`;
-  await load.open(target, { kind: 'service', origin: service.origin, pid: service.pid, key, threads });
-  const runs = (seconds: number): Promise<SliceResult> =>
-    load.slice({ target, form: 'streamed', script: INSTANT, concurrency: AT_ONCE, seconds, maxRuns: plan.runsOfASlice });
-  await runs(1);
-  say('first tokens alone');
-  const alone = await runs(plan.seconds);
-  // The agent's budget is counted by the minute.
-  await sleep(61_000);
-  say('first tokens beside crawls');
-  const others = [await agent('Beside 1'), await agent('Beside 2'), await agent('Beside 3')];
-  const crawling = crawler.keepCrawling(others);
-  const besideCrawls = await runs(plan.seconds);
-  await crawling.stop();
-  const spreads = { alone: spreadOf(alone), besideCrawls: spreadOf(besideCrawls) };
+  const talking = async (name: string): Promise<() => Promise<SliceResult>> => {
+    const assistant = await agent(name);
+    const threads = await inParallel(plan.threads, () => post(service.origin, key, '/v1/threads', { assistant_id: assistant }));
+    const target = `crawl/${service.pid}/${name}`;
+    await load.open(target, { kind: 'service', origin: service.origin, pid: service.pid, key, threads });
+    return () => load.slice({ target, form: 'streamed', script: INSTANT, concurrency: AT_ONCE, seconds: plan.seconds, maxRuns: plan.runsOfASlice });
+  };
+  await (await talking('Warm-up'))();
+  const others = [await agent('Beside 1'), await agent('Beside 2')];
+  const alone: SliceResult[] = [];
+  const beside: SliceResult[] = [];
+  for (let slice = 1; slice <= plan.slices; slice += 1) {
+    say(`first tokens alone and beside crawls, ${slice} of ${plan.slices}`);
+    const [first, second] = [await talking(`Alone ${slice}`), await talking(`Beside a crawl ${slice}`)];
+    alone.push(await first());
+    const crawling = crawler.keepCrawling(others);
+    await sleep(CRAWL_LEAD_MS);
+    beside.push(await second());
+    await crawling.stop();
+  }
+  const spreads = { alone: spreadOf(alone), besideCrawls: spreadOf(beside) };
+  const p99Ratios = alone.map((slice, at) => ratioOf(spreadOf([slice]), spreadOf(beside.slice(at, at + 1))));
   return {
     pages: plan.pages,
     chunks: crawls.at(-1)?.chunks ?? 0,
     crawls: crawls.map(({ seconds }) => ({ seconds: round(seconds, 2), pagesPerSecond: round(plan.pages / seconds, 0) })),
     embeddedSeconds,
-    firstToken: { ...spreads, p99Ratio: round(spreads.besideCrawls.p99Ms / spreads.alone.p99Ms, 2) },
+    firstToken: { ...spreads, p99Ratio: ratioOf(spreads.alone, spreads.besideCrawls), p99Ratios },
   };
 }
 
@@ -177,7 +184,12 @@ async function searchesByMeaning(origin: string): Promise<boolean> {
   return knowledgeSearch === 'hybrid';
 }
 
-function spreadOf({ firstTokens }: SliceResult): Spread {
+function spreadOf(slices: readonly SliceResult[]): Spread {
+  const firstTokens = slices.flatMap((slice) => slice.firstTokens);
   if (sum(firstTokens) === 0) throw new Error('No run was taken');
   return { runs: firstTokens.length, p50Ms: round(percentile(firstTokens, 0.5), 2), p99Ms: round(percentile(firstTokens, 0.99), 2) };
+}
+
+function ratioOf(alone: Spread, beside: Spread): number {
+  return round(beside.p99Ms / alone.p99Ms, 2);
 }

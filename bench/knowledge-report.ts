@@ -22,6 +22,6 @@ export function knowledgeText({ crawl }: KnowledgeResult): string {
     crawls,
     `A crawl makes ${crawl.chunks} chunks. ${vectors}`,
     tokens,
-    `The 99th percentile beside crawls is ${firstToken.p99Ratio} times that alone.`,
+    `The 99th percentile beside crawls is ${firstToken.p99Ratio} times that alone; in single pairs of slices ${Math.min(...firstToken.p99Ratios)} to ${Math.max(...firstToken.p99Ratios)} times.`,
   ].join('\n\n');
 }

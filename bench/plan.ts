@@ -65,10 +65,11 @@ export interface ToolRuns {
 export interface CrawlPlan {
   readonly pages: number;
   readonly rounds: number;
-  /** Of the runs whose first tokens are measured, each time. */
+  /** Slices of runs whose first tokens are measured: so many alone, in turn with as many beside a crawl. */
+  readonly slices: number;
   readonly seconds: number;
   readonly threads: number;
-  /** Below an agent's budget of a minute. */
+  /** Below an agent's budget of a minute; each slice has an agent of its own. */
   readonly runsOfASlice: number;
   readonly embedded: boolean;
 }
@@ -161,7 +162,7 @@ const TOOLS: ToolRuns = {
   embedded: true,
 };
 
-const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, seconds: 6, threads: 40, runsOfASlice: 280, embedded: true };
+const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, slices: 6, seconds: 6, threads: 40, runsOfASlice: 280, embedded: true };
 
 const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, searches: 220 };
 
@@ -205,7 +206,7 @@ const QUICK: Plan = {
   growth: { ...GROWTH, rounds: 1, warmUpSeconds: 0.5, seconds: 1 },
   rejoin: { ...REJOIN, runs: 50, rounds: 1, seconds: 0.4, follow: { ...REJOIN.follow, runs: 32 } },
   tools: { ...TOOLS, rounds: 150, loaded: { ...TOOLS.loaded, rounds: 1 }, embedded: false },
-  knowledge: { ...KNOWLEDGE, rounds: 1, seconds: 3, embedded: false },
+  knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
 };
 
