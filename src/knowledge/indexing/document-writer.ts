@@ -177,7 +177,7 @@ export class DocumentWriter {
   /** Deletes what the document's revision does not show, unless somebody else is writing it. */
   private async clean(source: IndexedSource, { document: { id: documentId }, writer }: Begun): Promise<void> {
     for (let left = true; left; ) {
-      left = await this.database.transaction(async (transaction) => {
+      left = await this.paced(async (transaction) => {
         const vocabulary = await lockVocabulary(transaction, source);
         const document = await findDocument(transaction, source, true);
         const isOthers = document?.id !== documentId || (document.writer !== null && document.writer !== writer);

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Database } from '../../platform/database/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
+import { BackgroundPace } from '../../platform/http/index.js';
 import { KnowledgeChanged } from '../domain/knowledge.events.js';
 import type { ParsedDocument } from '../domain/parsed-document.js';
 import type { SourceKind, StoreUsage } from '../domain/source-kind.js';
@@ -27,6 +28,7 @@ export class StoredDocumentIndex extends DocumentIndex {
     private readonly clock: Clock,
     private readonly events: EventBus,
     private readonly writer: DocumentWriter,
+    private readonly pace: BackgroundPace,
   ) {
     super();
     this.agentsWithChunks = new TtlCache({ clock, ttlMs: HAS_CHUNKS_CACHE_MS, maxEntries: HAS_CHUNKS_CACHED_AGENTS });
@@ -79,19 +81,23 @@ export class StoredDocumentIndex extends DocumentIndex {
   private async removeOne(organizationId: string, agentId: string, id: string, signal?: AbortSignal): Promise<void> {
     for (let left = true; left; ) {
       signal?.throwIfAborted();
-      left = await this.database.transaction(async (transaction) => {
-        const vocabulary = await lockVocabulary(transaction, { organizationId, agentId });
-        await hideDocument(transaction, organizationId, id);
-        const chunkIds = await outdatedChunks(transaction, organizationId, id, REMOVED, DELETED_AT_ONCE);
-        if (chunkIds.length > 0) {
-          await removeWords(transaction, vocabulary, chunkIds);
-          await deleteChunks(transaction, organizationId, id, chunkIds);
-        }
-        if (chunkIds.length === DELETED_AT_ONCE) return true;
-        await deleteDocument(transaction, organizationId, id, REMOVED);
-        return false;
-      });
+      left = await this.pace.run(() => this.database.transaction((transaction) => this.removeSome(transaction, { organizationId, agentId }, id)));
     }
+  }
+
+  /** @returns whether chunks of it may be left */
+  private async removeSome(transaction: Transaction, owner: { readonly organizationId: string; readonly agentId: string }, id: string): Promise<boolean> {
+    const { organizationId } = owner;
+    const vocabulary = await lockVocabulary(transaction, owner);
+    await hideDocument(transaction, organizationId, id);
+    const chunkIds = await outdatedChunks(transaction, organizationId, id, REMOVED, DELETED_AT_ONCE);
+    if (chunkIds.length > 0) {
+      await removeWords(transaction, vocabulary, chunkIds);
+      await deleteChunks(transaction, organizationId, id, chunkIds);
+    }
+    if (chunkIds.length === DELETED_AT_ONCE) return true;
+    await deleteDocument(transaction, organizationId, id, REMOVED);
+    return false;
   }
 
   async documentsOf(organizationId: string, agentId: string, kind: SourceKind, limit: number): Promise<string[]> {

@@ -35,8 +35,9 @@ async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => 
   const [organizationId, agentId] = [newId(), newId()];
   await database.query(`insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Same', 'free', '{}', now())`, [organizationId]);
   const clock = new SystemClock();
-  const writer = new DocumentWriter(database, clock, { chunksAdded: () => Promise.resolve() }, { run: (work) => work() } as BackgroundPace);
-  const index = new StoredDocumentIndex(database, clock, new EventBus(), writer);
+  const pace = { run: (work) => work() } as BackgroundPace;
+  const writer = new DocumentWriter(database, clock, { chunksAdded: () => Promise.resolve() }, pace);
+  const index = new StoredDocumentIndex(database, clock, new EventBus(), writer, pace);
   const documents: Put[] = set.documents.map(({ key, title, blocks }) => [key, title, blocks]);
   for (let number = 0; number < 20; number += 1) documents.push([`filler ${number}`, 'Filler', text(filler(`laptop${number % 3}`))]);
   for (const [key, title, blocks] of order(documents)) {
