@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
-import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
+import { EgressFailed, EgressRefused, type EgressResponse, retryAfterMs, SafeHttp } from '../../platform/egress/index.js';
 import { MAX_PAGE_BYTES } from '../limits.js';
 import { hostOf } from './host.js';
 import { HostSlots } from './host-slots.js';
-import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS, RETRY_DELAY_MS } from './limits.js';
+import { MAX_PAGE_REDIRECTS, MAX_RETRY_AFTER_MS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS, RETRY_DELAY_MS } from './limits.js';
 import { type FetchedPage, PageFetcher, type PageRequest } from './page-fetcher.js';
-import { retryAfterMs } from './retry-delay.js';
 import { forbidsIndexing } from './robots-tag.js';
 import { Robots } from './robots.js';
 
@@ -125,11 +124,17 @@ export class HttpPageFetcher extends PageFetcher {
     if (status === 304 && (etag !== null || lastModified !== null)) return { kind: 'not_modified' };
     if (GONE.includes(status)) return { kind: 'gone', reason };
     if (FOR_NOW.includes(status) || status >= 500) {
-      return { kind: 'later', reason, retryAfterMs: retryAfterMs(headers['retry-after'], this.clock.now()) };
+      return { kind: 'later', reason, retryAfterMs: this.pauseAskedFor(headers) };
     }
     if (status !== 200 && status !== 203) return { kind: 'failed', reason };
     const type = mediaType(headers['content-type']);
     return TYPES.includes(type) ? null : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
+  }
+
+  /** An hour counts at most; null where nothing is asked for. */
+  private pauseAskedFor(headers: EgressResponse['headers']): number | null {
+    const ms = retryAfterMs(headers['retry-after'], this.clock.now());
+    return ms === null ? null : Math.min(ms, MAX_RETRY_AFTER_MS);
   }
 
   private async content({ url, headers, body }: EgressResponse): Promise<FetchedPage> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { retryAfterMs, retryDelayMs } from './retry-delay.js';
+import { retryDelayMs } from './retry-delay.js';
 import { forbidsIndexing } from './robots-tag.js';
 
 describe('the pause before another try', () => {
@@ -16,29 +16,6 @@ describe('the pause before another try', () => {
     expect(retryDelayMs(1, 60_000, 1)).toBe(60_000);
     expect(retryDelayMs(3, 1_000, 0)).toBe(32_000);
     expect(retryDelayMs(1, 86_400_000, 0)).toBe(3_600_000);
-  });
-});
-
-describe('Retry-After', () => {
-  const now = new Date('2026-11-23T10:00:00.000Z');
-
-  it.each<[string | undefined, number | null]>([
-    ['120', 120_000],
-    [' 0 ', 0],
-    ['999999999999', 3_600_000],
-    ['Mon, 23 Nov 2026 10:05:00 GMT', 300_000],
-    ['Monday, 23-Nov-26 10:05:00 GMT', 300_000],
-    ['Mon Nov 23 10:05:00 2026', 300_000],
-    ['Mon, 23 Nov 2026 09:00:00 GMT', 0],
-    ['Mon, 23 Nov 2099 10:00:00 GMT', 3_600_000],
-    ['-5', null],
-    ['1.5', null],
-    ['soon', null],
-    ['Mon, 99 Nov 2026 10:05:00 GMT', null],
-    ['', null],
-    [undefined, null],
-  ])('%s', (header, expected) => {
-    expect(retryAfterMs(header, now)).toBe(expected);
   });
 });
 

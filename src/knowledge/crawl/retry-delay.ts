@@ -13,15 +13,3 @@ export function retryDelayMs(attempt: number, retryAfterMs: number | null, jitte
   const backoff = Math.round(longest * (1 - jitter / 2));
   return Math.max(backoff, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }
-
-const HTTP_DATE = /^[a-z]{3,9},? \d{1,2}[ -][a-z]{3}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i;
-
-/** A `Retry-After` header, from 0 to an hour; null where it is absent or neither seconds nor an HTTP date. */
-export function retryAfterMs(header: string | undefined, now: Date): number | null {
-  const text = header?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1_000, MAX_RETRY_AFTER_MS);
-  if (!HTTP_DATE.test(text)) return null;
-  // Its oldest form does not say that it is in GMT.
-  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(time) ? null : Math.min(Math.max(time - now.getTime(), 0), MAX_RETRY_AFTER_MS);
-}

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
-import { EgressFailed, EgressRefused, type EgressRequest, type EgressResponse, OperatorHttp } from '../../platform/egress/index.js';
+import { EgressFailed, EgressRefused, type EgressRequest, type EgressResponse, OperatorHttp, retryAfterMs } from '../../platform/egress/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import { MAX_ANSWER_BYTES, REQUEST_MS } from './limits.js';
 
@@ -35,6 +36,7 @@ export class DriveHttp {
   constructor(
     private readonly http: OperatorHttp,
     private readonly settings: Settings,
+    private readonly clock: Clock,
   ) {}
 
   /** Asks once more with another token where the drive does not take the present one. @throws DriveFailure; the reason of `signal` */
@@ -65,6 +67,11 @@ export class DriveHttp {
     }
   }
 
+  /** In milliseconds; undefined where the answer asks for none. */
+  pauseAskedFor({ headers }: EgressResponse): number | undefined {
+    return retryAfterMs(headers['retry-after'], this.clock.now()) ?? undefined;
+  }
+
   private send(token: string, { path, query, maxBytes = MAX_ANSWER_BYTES, timeoutMs = REQUEST_MS, signal }: DriveRequest): Promise<EgressResponse> {
     const url = new URL(`${new URL(this.settings.drive.apiBaseUrl).origin}${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -84,7 +91,7 @@ export class DriveHttp {
       throw failureOf(error);
     }
     if (response.status === 200) return body;
-    throw refusalOf(response, body);
+    throw refusalOf(response, body, this.pauseAskedFor(response));
   }
 }
 
@@ -112,20 +119,14 @@ export function failureOf(error: unknown): unknown {
   return error;
 }
 
-/** @returns milliseconds; undefined where the header is no number of seconds */
-export function retryAfterOf(headers: Readonly<Record<string, string>>): number | undefined {
-  const value = headers['retry-after'];
-  return value !== undefined && /^\d{1,6}$/.test(value) ? Number(value) * 1_000 : undefined;
-}
-
-function refusalOf({ status, headers }: EgressResponse, body: Buffer): DriveFailure {
+function refusalOf({ status }: EgressResponse, body: Buffer, pauseMs: number | undefined): DriveFailure {
   const reasons = reasonsIn(body);
   const has = (known: ReadonlySet<string>): boolean => reasons.some((reason) => known.has(reason));
   if (status === 429 || (status === 403 && has(RATE_LIMITS))) {
-    return new DriveFailure('busy', 'The drive is asked too often at the moment; try again later.', retryAfterOf(headers));
+    return new DriveFailure('busy', 'The drive is asked too often at the moment; try again later.', pauseMs);
   }
   if (status < 400) return new DriveFailure('answer', `The drive answered with a status that its API does not have (${status})${status >= 300 ? '; redirects are not followed' : ''}.`);
-  if (status >= 500) return new DriveFailure('unreachable', `The drive does not work at the moment (${status}).`, retryAfterOf(headers));
+  if (status >= 500) return new DriveFailure('unreachable', `The drive does not work at the moment (${status}).`, pauseMs);
   if (status === 403 && reasons.includes(EXPORT_TOO_LARGE)) return new DriveFailure('export_too_large', 'The document is too large for the drive to export.');
   if (status === 403 && has(ACCOUNT_REFUSALS)) return new DriveFailure('refused', `The drive refuses access to this account (${String(reasons[0])}).`);
   if (status === 403) return new DriveFailure('forbidden', 'The drive does not let the file be read (403).');

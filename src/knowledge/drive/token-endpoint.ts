@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { Settings } from '../../platform/config/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
-import { DriveHttp, failureOf, readJson, retryAfterOf } from './drive-http.js';
+import { DriveHttp, failureOf, readJson } from './drive-http.js';
 import { MAX_TOKEN_ANSWER_BYTES, MAX_TOKEN_LENGTH, MAX_TOKEN_SECONDS, REQUEST_MS } from './limits.js';
 
 export interface GivenTokens {
@@ -50,7 +50,7 @@ export class TokenEndpoint {
     const body = await response.body.buffer().catch((error: unknown) => {
       throw failureOf(error);
     });
-    if (response.status === 429) throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', retryAfterOf(response.headers));
+    if (response.status === 429) throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', this.http.pauseAskedFor(response));
     if (response.status >= 500) throw new DriveFailure('unreachable', `The drive gives no tokens at the moment (${response.status}).`);
     if (response.status !== 200) throw refusalIn(body, response.status);
     const given = readJson(tokensAnswer, body);

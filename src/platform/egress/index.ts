@@ -5,6 +5,7 @@ export { NameResolver } from './name-resolver.js';
 export { isPublicAddress } from './public-address.js';
 export { OperatorHttp } from './operator-http.js';
 export { isConnectionHeader } from './request-headers.js';
+export { retryAfterMs } from './retry-after.js';
 export {
   type EgressAnswer,
   type EgressBody,

@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import type { Clock } from '../../../platform/clock/index.js';
+import { retryAfterMs } from '../../../platform/egress/index.js';
 import { CONNECT_MS, IDLE_MS, KEEP_ALIVE_MS, REFUSAL_BODY_BYTES } from './limits.js';
 
 /**
@@ -115,14 +116,11 @@ async function refusal(
   return new TransportFailure({ kind: 'refused', status, retryAfterSeconds, body });
 }
 
-/** `Retry-After`, seconds or a date (RFC 9110, 10.2.3), or the delay that Google's `RetryInfo` names in the body. */
+/** `Retry-After`, or the delay that Google's `RetryInfo` names in the body. */
 function retryAfter(header: string | string[] | undefined, body: string, now: Date): number | undefined {
   const named = typeof header === 'string' ? header : /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
-  if (named === undefined) return undefined;
-  const seconds = Number(named);
-  if (Number.isFinite(seconds)) return Math.max(0, Math.ceil(seconds));
-  const date = Date.parse(named);
-  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
+  const ms = retryAfterMs(named, now);
+  return ms === null ? undefined : Math.ceil(ms / 1_000);
 }
 
 /** The caller wants no more of the answer. */
