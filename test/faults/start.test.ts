@@ -185,6 +185,15 @@ describe('a start that a setting makes impossible', () => {
       await service.kill();
       await own.close();
     });
+
+    it('needs no Redis: the database has the jobs, and nothing is warned of', async () => {
+      const own = await modeEnvironment();
+      const service = await start({ environment: { ...own.variables, REDIS_URL: '', DATA_DIR: folder() } });
+      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+      expect(service.written).not.toContain('Warning');
+      await service.kill();
+      await own.close();
+    });
   });
 });
 

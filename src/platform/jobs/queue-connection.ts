@@ -59,6 +59,8 @@ export class QueueConnection {
     }
     const options = `-c search_path=${DEFAULT_SCHEMA}`;
     const pool = new pg.Pool({ connectionString: databaseUrl, max: POSTGRES_CONNECTIONS, keepAlive: true, options });
+    // Every queue and worker hears of its errors: more of them than Node takes for a leak.
+    pool.setMaxListeners(0);
     const client = await pool.connect();
     try {
       await runMigrations(client, DEFAULT_SCHEMA);
