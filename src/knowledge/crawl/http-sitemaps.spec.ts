@@ -8,7 +8,8 @@ import { FreeSlots, SameRobots } from '../../../test/support/site-access.js';
 import { until } from '../../../test/support/until.js';
 import { type Clock, SystemClock } from '../../platform/clock/index.js';
 import { HttpSitemaps } from './http-sitemaps.js';
-import type { SitemapRequest } from './sitemaps.js';
+import { type HostPace, HostPaused } from './host-slots.js';
+import type { ListedPages, SitemapRequest, UnreadSitemaps } from './sitemaps.js';
 
 const bench = useEgressBench();
 const ORIGIN = 'http://a.example';
@@ -24,9 +25,31 @@ function serve(files: Files, headers: Record<string, string> = {}): void {
   });
 }
 
-function pagesOf(request: Partial<SitemapRequest> = {}, { clock = new SystemClock(), slots = new FreeSlots() }: { clock?: Clock; slots?: FreeSlots } = {}): Promise<readonly string[]> {
+function listed(request: Partial<SitemapRequest> = {}, { clock = new SystemClock(), slots = new FreeSlots() }: { clock?: Clock; slots?: FreeSlots } = {}): Promise<ListedPages> {
   const sitemaps = new HttpSitemaps(bench.named({ clock }), new SameRobots({ crawlDelayMs: 2_000 }), slots, clock);
-  return sitemaps.pagesOf({ origin: ORIGIN, sitemaps: [], maxUrls: 1_000, isWanted: () => true, ...request }, never);
+  return sitemaps.pagesOf({ origin: ORIGIN, sitemaps: [], unread: null, maxUrls: 1_000, isWanted: () => true, ...request }, never);
+}
+
+async function pagesOf(...given: Parameters<typeof listed>): Promise<readonly string[]> {
+  const { pages, unread } = await listed(...given);
+  expect(unread).toBeNull();
+  return pages;
+}
+
+/** Of hosts that want a pause after each request, which a test grants. */
+class PacedSlots extends FreeSlots {
+  private isFree = true;
+
+  override async within<Result>(host: string, pace: HostPace, work: () => Promise<Result>): Promise<Result> {
+    if (pace.delayMs === 0) return work();
+    if (!this.isFree) throw new HostPaused();
+    this.isFree = false;
+    return super.within(host, pace, work);
+  }
+
+  passPause(): void {
+    this.isFree = true;
+  }
 }
 
 const urlset = (...paths: string[]): string =>
@@ -118,6 +141,41 @@ describe('an index of sitemaps', () => {
   });
 });
 
+describe('the sitemaps of a host that wants pauses', () => {
+  it('are read one at each turn, from where they were left off, each once', async () => {
+    serve({
+      '/sitemap.xml': index(`${ORIGIN}/1.xml`, 'http://b.example/foreign.xml', `${ORIGIN}/2.xml`), '/1.xml': urlset('/a', '/b'),
+      '/2.xml': `<urlset>${index(`${ORIGIN}/1.xml`, `${ORIGIN}/3.xml`)}<url><loc>${ORIGIN}/c</loc></url></urlset>`, '/3.xml': urlset('/d'),
+    });
+    const slots = new PacedSlots();
+    const before = bench.canary.requests.length;
+    const turns: (readonly string[])[] = [];
+    let unread: UnreadSitemaps | null = null;
+    do {
+      const { pages, unread: left } = await listed({ unread }, { slots });
+      await expect(listed({ unread: left }, { slots })).rejects.toThrow(HostPaused);
+      turns.push(pages);
+      unread = left && (JSON.parse(JSON.stringify(left)) as UnreadSitemaps);
+      slots.passPause();
+    } while (unread);
+    expect(turns).toEqual([[], urls('/a', '/b'), urls('/c'), urls('/d')]);
+    expect(bench.canary.requests.slice(before).map(({ url }) => url)).toEqual(['/sitemap.xml', '/1.xml', '/2.xml', '/3.xml']);
+  });
+
+  it('are 50 files, however many turns they take', async () => {
+    const next = (request: { url?: string }): number => Number(/\d+/.exec(request.url ?? '')?.[0] ?? 0) + 1;
+    bench.canary.respond((request, response) => response.end(urlset(`/of${request.url ?? ''}`).replace('<urlset', `<urlset>${index(`${ORIGIN}/${next(request)}.xml`)}</urlset><urlset`)));
+    const slots = new PacedSlots();
+    const before = bench.canary.requests.length;
+    const sitemaps = Array.from({ length: 60 }, (_, number) => `${ORIGIN}/${number * 10}.xml`);
+    for (let unread: UnreadSitemaps | null = null, turns = 0; turns === 0 || unread; turns += 1) {
+      ({ unread } = await listed({ unread, sitemaps }, { slots }));
+      slots.passPause();
+    }
+    expect(bench.canary.requests).toHaveLength(before + 50);
+  });
+});
+
 describe('a hostile sitemap', () => {
   const hostile = (): Record<string, string | Buffer> => ({
     'a reference to a file': `<!DOCTYPE urlset [<!ENTITY f SYSTEM "file:///etc/hostname">]><urlset><url><loc>${ORIGIN}/&f;</loc></url></urlset>`,
@@ -192,7 +250,7 @@ it('sitemaps that are no longer needed end with the reason of the signal', async
   const giveUp = new AbortController();
   const sitemaps = new HttpSitemaps(bench.named(), new SameRobots(), new FreeSlots(), new SystemClock());
   const before = bench.canary.requests.length;
-  const pages = sitemaps.pagesOf({ origin: ORIGIN, sitemaps: [], maxUrls: 10, isWanted: () => true }, giveUp.signal).catch((error: unknown) => error);
+  const pages = sitemaps.pagesOf({ origin: ORIGIN, sitemaps: [], unread: null, maxUrls: 10, isWanted: () => true }, giveUp.signal).catch((error: unknown) => error);
   await until(() => bench.canary.requests.length > before, 'the request');
   const reason = new Error('superseded');
   giveUp.abort(reason);

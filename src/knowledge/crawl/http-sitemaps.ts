@@ -3,28 +3,25 @@ import { Clock } from '../../platform/clock/index.js';
 import { type EgressBody, EgressFailed, EgressRefused, SafeHttp } from '../../platform/egress/index.js';
 import { codeOf } from '../../platform/errors/index.js';
 import { hostOf } from './host.js';
-import { HostSlots } from './host-slots.js';
+import { HostPaused, HostSlots } from './host-slots.js';
 import {
   MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
 } from './limits.js';
 import { Robots } from './robots.js';
 import { locationsIn } from './sitemap-content.js';
 import type { Location } from './sitemap-reader.js';
-import { type SitemapRequest, Sitemaps } from './sitemaps.js';
-
-interface SitemapFile {
-  readonly url: URL;
-  /** Indexes above it. */
-  readonly depth: number;
-}
+import { type ListedPages, type SitemapFile, type SitemapRequest, Sitemaps, type UnreadSitemaps } from './sitemaps.js';
 
 /** What is known of a site's sitemaps so far. */
 class Listing {
   readonly pages = new Set<string>();
-  private readonly waiting: SitemapFile[] = [];
-  private readonly known = new Set<string>();
+  private readonly waiting: SitemapFile[];
+  private readonly known: Set<string>;
 
   constructor(readonly request: SitemapRequest) {
+    this.waiting = [...(request.unread?.waiting ?? [])];
+    this.known = new Set(request.unread?.known);
+    if (request.unread) return;
     const named = request.sitemaps.length > 0 ? request.sitemaps : [`${request.origin}/sitemap.xml`];
     for (const address of named) this.addFile(URL.parse(address), 0);
   }
@@ -37,13 +34,18 @@ class Listing {
     return this.full ? undefined : this.waiting.shift();
   }
 
+  /** @param next the file that could not be read now */
+  unreadFrom(next: SitemapFile): UnreadSitemaps {
+    return { waiting: [next, ...this.waiting], known: [...this.known] };
+  }
+
   /** Only what a site's robots.txt names may be elsewhere: an index that could name any host would have this service ask them all. */
-  add({ kind, text }: Location, { url: from, depth }: SitemapFile): void {
+  add({ kind, text }: Location, { url: address, depth }: SitemapFile): void {
     const url = URL.parse(text);
     if (!url) return;
     url.hash = '';
     if (kind === 'page') this.addPage(url);
-    else if ([this.request.origin, from.origin].includes(url.origin)) this.addFile(url, depth + 1);
+    else if ([this.request.origin, new URL(address).origin].includes(url.origin)) this.addFile(url, depth + 1);
   }
 
   private addPage(url: URL): void {
@@ -54,7 +56,7 @@ class Listing {
   private addFile(url: URL | null, depth: number): void {
     if (!url || depth > MAX_SITEMAP_DEPTH || this.known.size >= MAX_SITEMAP_FILES || this.known.has(url.href)) return;
     this.known.add(url.href);
-    this.waiting.push({ url, depth });
+    this.waiting.push({ url: url.href, depth });
   }
 }
 
@@ -70,38 +72,45 @@ export class HttpSitemaps extends Sitemaps {
     super();
   }
 
-  async pagesOf(request: SitemapRequest, signal: AbortSignal): Promise<readonly string[]> {
+  async pagesOf(request: SitemapRequest, signal: AbortSignal): Promise<ListedPages> {
     const listing = new Listing(request);
+    let unread: UnreadSitemaps | null = null;
     const deadline = new AbortController();
     const cancel = this.clock.after(SITEMAPS_TIMEOUT_MS, () => deadline.abort(new EgressFailed('timeout', { detail: 'the sitemaps' })));
     try {
-      await this.readAll(listing, AbortSignal.any([signal, deadline.signal]));
+      unread = await this.readAll(listing, AbortSignal.any([signal, deadline.signal]));
     } catch (error) {
       signal.throwIfAborted();
       if (!deadline.signal.aborted) throw error;
     } finally {
       cancel();
     }
-    return [...listing.pages];
+    return { pages: [...listing.pages], unread };
   }
 
-  private async readAll(listing: Listing, signal: AbortSignal): Promise<void> {
+  /** @returns what has to wait for the host's next turn */
+  private async readAll(listing: Listing, signal: AbortSignal): Promise<UnreadSitemaps | null> {
     const { origin } = listing.request;
     const { crawlDelayMs } = await this.robots.rulesOf(origin, signal);
-    let inTurnOnly = true;
+    let isFirst = true;
     for (let file = listing.next(); file; file = listing.next()) {
-      const { url } = file;
-      const pace = { delayMs: url.origin === origin ? crawlDelayMs : 0, inTurnOnly };
-      const known = file;
-      await this.slots.within(hostOf(url), pace, () => this.read(known, listing, signal), signal);
-      // What was read already would have to be read again.
-      inTurnOnly = false;
+      const url = new URL(file.url);
+      const pace = { delayMs: url.origin === origin ? crawlDelayMs : 0, inTurnOnly: true };
+      const next = file;
+      try {
+        await this.slots.within(hostOf(url), pace, () => this.read(next, listing, signal), signal);
+      } catch (error) {
+        if (!(error instanceof HostPaused) || isFirst) throw error;
+        return listing.unreadFrom(next);
+      }
+      isFirst = false;
     }
+    return null;
   }
 
   private async read(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<void> {
     try {
-      const { status, body } = await this.http.request(file.url, {
+      const { status, body } = await this.http.request(new URL(file.url), {
         purpose: 'crawl', maxBytes: MAX_SITEMAP_BYTES, timeoutMs: SITEMAP_TIMEOUT_MS, redirects: { max: MAX_SITEMAP_REDIRECTS }, signal,
         headers: { accept: 'application/xml, text/xml, text/plain, application/gzip, */*;q=0.1' },
       });

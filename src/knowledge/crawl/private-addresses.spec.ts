@@ -68,14 +68,15 @@ describe('none of the addresses that are not public is connected to', () => {
     const sitemaps = new HttpSitemaps(http(dialled), new SameRobots(), new FreeSlots(), clock);
     const all = targets();
     for (let start = 0; start < all.length; start += 50) {
-      const request = { origin: ORIGIN, maxUrls: 1_000, isWanted: () => true };
-      expect(await sitemaps.pagesOf({ ...request, sitemaps: all.slice(start, start + 50) }, never)).toEqual([]);
+      const request = { origin: ORIGIN, unread: null, maxUrls: 1_000, isWanted: () => true };
+      expect(await sitemaps.pagesOf({ ...request, sitemaps: all.slice(start, start + 50) }, never)).toEqual({ pages: [], unread: null });
     }
     const index = `<sitemapindex>${all.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
     const pages = `<urlset>${all.map((url) => `<url><loc>${url}</loc></url>`).join('')}<url><loc>${ORIGIN}/a</loc></url></urlset>`;
     bench.canary.respond((request, response) => response.end(request.url === '/pages.xml' ? pages : index));
     const named = [`${ORIGIN}/index.xml`, `${ORIGIN}/pages.xml`];
-    expect(await sitemaps.pagesOf({ origin: ORIGIN, sitemaps: named, maxUrls: 1_000, isWanted: () => true }, never)).toEqual([`${ORIGIN}/a`]);
+    expect(await sitemaps.pagesOf({ origin: ORIGIN, sitemaps: named, unread: null, maxUrls: 1_000, isWanted: () => true }, never))
+      .toEqual({ pages: [`${ORIGIN}/a`], unread: null });
     expect([dialled, strays()]).toEqual([[], []]);
   });
 });

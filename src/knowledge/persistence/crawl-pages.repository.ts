@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, inBatches, storableText, toDate, type Transaction } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
+import type { UnreadSitemaps } from '../crawl/sitemaps.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import type { PageOutcome } from '../domain/crawl-result.js';
 import { CLAIM_LEASE_MS, CLAIM_PER_HOST, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS } from '../website/limits.js';
@@ -108,14 +109,15 @@ export class CrawlPages {
     await sql.FORGET_ORIGINS.run(transaction, keyOf(crawl));
   }
 
-  async openedOrigins(crawl: CrawlKey): Promise<ReadonlySet<string>> {
-    const rows = await sql.OPENED_ORIGINS.run<{ origin: string }>(this.database, keyOf(crawl));
-    return new Set(rows.map(({ origin }) => origin));
+  /** With what is left of their sitemaps: null for nothing. */
+  async openedOrigins(crawl: CrawlKey): Promise<ReadonlyMap<string, UnreadSitemaps | null>> {
+    const rows = await sql.OPENED_ORIGINS.run<{ origin: string; sitemaps: UnreadSitemaps | null }>(this.database, keyOf(crawl));
+    return new Map(rows.map(({ origin, sitemaps }) => [origin, sitemaps]));
   }
 
-  /** The origin's sitemaps were read. */
-  async openOrigin(transaction: Transaction, crawl: CrawlKey, origin: string): Promise<void> {
-    await sql.OPEN_ORIGIN.run(transaction, { ...keyOf(crawl), origin });
+  /** The origin's sitemaps were read, but for those given. Of two steps at once, one that came to their end has the last word. */
+  async openOrigin(transaction: Transaction, crawl: CrawlKey, origin: string, sitemaps: UnreadSitemaps | null): Promise<void> {
+    await sql.OPEN_ORIGIN.run(transaction, { ...keyOf(crawl), origin, sitemaps });
   }
 
   /** Adds pages that the crawl does not have yet, in their order, while there is room. In the transaction of `lock`. */

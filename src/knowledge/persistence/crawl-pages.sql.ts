@@ -32,14 +32,15 @@ export const FORGET_ORIGINS = statement(
 
 export const OPENED_ORIGINS = statement(
   CRAWL,
-  (p) => `select origin from knowledge_website_origins site where ${ofCrawl(p, 'site')}`,
+  (p) => `select origin, sitemaps from knowledge_website_origins site where ${ofCrawl(p, 'site')}`,
 );
 
 export const OPEN_ORIGIN = statement(
-  { ...CRAWL, origin: 'text' },
+  { ...CRAWL, origin: 'text', sitemaps: 'jsonb' },
   (p) => `
-  insert into knowledge_website_origins (organization_id, agent_id, crawl_id, origin)
-  values (${p.organizationId}, ${p.agentId}, ${p.crawlId}, ${p.origin}) on conflict do nothing`,
+  insert into knowledge_website_origins as site (organization_id, agent_id, crawl_id, origin, sitemaps)
+  values (${p.organizationId}, ${p.agentId}, ${p.crawlId}, ${p.origin}, ${p.sitemaps})
+  on conflict (agent_id, crawl_id, origin) do update set sitemaps = excluded.sitemaps where site.sitemaps is not null`,
 );
 
 /** Under the lock of the crawl. What the last crawl knew of a page stays with it. */

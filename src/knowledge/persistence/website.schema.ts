@@ -71,4 +71,7 @@ const copies = migration('2026112370_knowledge_website_copies', [
   'alter table knowledge_website_pages add column copy_of bytea, add column moved_to bytea',
 ]);
 
-export const websiteSchema: ContextSchema = { entities: [], migrations: [init, copies] };
+/** What is left to be read of a site's sitemaps; null once all were. */
+const unreadSitemaps = migration('2026112391_knowledge_website_unread_sitemaps', ['alter table knowledge_website_origins add column sitemaps jsonb']);
+
+export const websiteSchema: ContextSchema = { entities: [], migrations: [init, copies, unreadSitemaps] };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import { HostPaused } from '../crawl/host-slots.js';
-import { Sitemaps } from '../crawl/sitemaps.js';
+import { Sitemaps, type UnreadSitemaps } from '../crawl/sitemaps.js';
 import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
 import { CrawlContext, CrawlSuperseded } from './crawl-context.js';
 import { SITES_OPENED_AT_ONCE } from './limits.js';
@@ -29,41 +29,44 @@ export class OpenSites {
    */
   async next(context: CrawlContext): Promise<'now' | 'in_turn' | 'none'> {
     const opened = await this.pages.openedOrigins(context.crawl);
-    const waiting = context.scope.openOrigins.filter((origin) => !opened.has(origin));
+    const waiting = context.scope.openOrigins.filter((origin) => opened.get(origin) !== null);
     const paused: string[] = [];
     for (let at = 0; at < waiting.length; at += SITES_OPENED_AT_ONCE) {
       const some = waiting.slice(at, at + SITES_OPENED_AT_ONCE);
-      const opened = await Promise.all(some.map((origin) => this.openInTurn(context, origin)));
-      paused.push(...some.filter((_origin, index) => opened[index] !== true));
+      const ended = await Promise.all(some.map((origin) => this.openInTurn(context, origin, opened.get(origin) ?? null)));
+      paused.push(...some.filter((_origin, index) => ended[index] !== true));
       // Hosts that wait for their turn do not keep the others from theirs.
-      if (opened.includes(true) && at + some.length < waiting.length) return 'now';
+      if (ended.includes(true) && at + some.length < waiting.length) return 'now';
     }
     return paused.length > 0 ? 'in_turn' : 'none';
   }
 
-  /** @returns false where it is not the host's turn */
-  private async openInTurn(context: CrawlContext, origin: string): Promise<boolean> {
+  /** @returns false where something has to wait for the host's next turn */
+  private async openInTurn(context: CrawlContext, origin: string, unread: UnreadSitemaps | null): Promise<boolean> {
     try {
-      await this.open(context, origin);
-      return true;
+      return await this.open(context, origin, unread);
     } catch (error) {
       if (error instanceof HostPaused) return false;
       throw error;
     }
   }
 
-  private async open(context: CrawlContext, origin: string): Promise<void> {
+  private async open(context: CrawlContext, origin: string, earlier: UnreadSitemaps | null): Promise<boolean> {
     const rules = await context.rulesOf(origin);
     const found: FoundPage[] = [];
+    let unread: UnreadSitemaps | null = null;
     if (rules.closed === null && !context.full) {
       const isWanted = (url: URL): boolean => rules.allows(url) && context.scope.pageAt(url.href) !== null;
-      const request = { origin, sitemaps: rules.sitemaps, maxUrls: context.budget, isWanted };
-      for (const url of await this.sitemaps.pagesOf(request, context.signal)) {
+      const request = { origin, sitemaps: rules.sitemaps, unread: earlier, maxUrls: context.budget, isWanted };
+      const listed = await this.sitemaps.pagesOf(request, context.signal);
+      ({ unread } = listed);
+      for (const url of listed.pages) {
         const page = context.scope.pageAt(url);
         if (page) found.push({ ...page, depth: 1 });
       }
     }
-    await this.add(context, found, (transaction) => this.pages.openOrigin(transaction, context.crawl, origin));
+    await this.add(context, found, (transaction) => this.pages.openOrigin(transaction, context.crawl, origin, unread));
+    return unread === null;
   }
 
   private async add(

@@ -91,7 +91,7 @@ describe('two workers on one crawl', () => {
     site.page('/robots.txt', { status: 404 });
     jest.spyOn(CrawlPages.prototype, 'openedOrigins').mockImplementationOnce(async () => {
       await held.opened;
-      return new Set();
+      return new Map();
     });
     await agent.put({ rootUrl: site.url('/') });
     const [row] = await service.database.query<{ id: string }>('select crawl_id::text as id from knowledge_websites where agent_id = $1::uuid', [agent.agentId]);

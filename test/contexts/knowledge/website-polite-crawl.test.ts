@@ -7,7 +7,11 @@ const site = useSite();
 const other = useSite();
 /** Is left alone for hours, once it has asked for that. */
 const away = useSite();
-const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => [site, other, away].some(({ egressAllow: allowed }) => allowed.has(host)) });
+const unhurried = useSite();
+/** More than one process has steps at a time. */
+const slow = Array.from({ length: 12 }, () => useSite());
+const sites = [site, other, away, unhurried, ...slow];
+const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => sites.some(({ egressAllow: allowed }) => allowed.has(host)) });
 const service = useService({ egressAllow });
 let organization: TestOrganization;
 beforeAll(async () => {
@@ -91,17 +95,35 @@ describe('a page whose answer breaks off', () => {
   });
 });
 
-// The last one: its site is asked for pauses for as long as the service runs.
-it('a host that wants pauses holds up no crawl of another', async () => {
-  other.robots(['User-agent: *', 'Crawl-delay: 30']);
-  other.article('/', { title: 'Slow', text: 'Slow.', links: ['/p/0', '/p/1'] });
-  site.article('/', { title: 'Quick', text: 'Quick.' });
-  // More than one process has steps at a time.
-  const slow = await Promise.all(Array.from({ length: 12 }, () => website()));
-  for (const agent of slow) await agent.put({ rootUrl: other.url('/') });
-  const quick = await website();
-  const began = Date.now();
-  expect((await quick.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 1 } });
-  expect(Date.now() - began).toBeLessThan(25_000);
-  expect(other.requests.filter(({ path }) => path === '/' || path.startsWith('/p/')).length).toBeLessThanOrEqual(2);
+describe('a host that wants pauses', () => {
+  it('has its sitemaps read one at each turn, each once, and all that they list is indexed', async () => {
+    unhurried.robots(['User-agent: *', 'Crawl-delay: 1', `Sitemap: ${unhurried.url('/index.xml')}`]);
+    const index = [1, 2].map((number) => `<sitemap><loc>${unhurried.url(`/${number}.xml`)}</loc></sitemap>`).join('');
+    unhurried.page('/index.xml', { type: 'application/xml', body: `<sitemapindex>${index}</sitemapindex>` });
+    unhurried.sitemap(['/first'], '/1.xml');
+    unhurried.sitemap(['/second'], '/2.xml');
+    for (const path of ['/', '/first', '/second']) unhurried.article(path, { title: path, text: `This is ${path}.` });
+    const agent = await website();
+    expect((await agent.crawl({ rootUrl: unhurried.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 3, indexed: 3 } });
+    expect(['/index.xml', '/1.xml', '/2.xml'].map((path) => unhurried.count(path))).toEqual([1, 1, 1]);
+  });
+
+  // The last one: its sites are asked for pauses for as long as the service runs.
+  it('holds up no crawl of another, by its pages or its sitemaps', async () => {
+    for (const host of slow) {
+      host.robots(['User-agent: *', 'Crawl-delay: 30', ...[1, 2, 3, 4].map((number) => `Sitemap: ${host.url(`/${number}.xml`)}`)]);
+      host.article('/', { title: 'Slow', text: 'Slow.', links: ['/p/0', '/p/1'] });
+    }
+    site.article('/', { title: 'Quick', text: 'Quick.' });
+    for (const [number, host] of slow.entries()) {
+      // Sites of one agent, and agents of one site.
+      const roots = number % 4 === 0 ? [slow[0], host] : [host];
+      await (await website()).put(...[...new Set(roots)].map((root) => ({ rootUrl: root?.url('/') ?? '' })));
+    }
+    const quick = await website();
+    const began = Date.now();
+    expect((await quick.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 1 } });
+    expect(Date.now() - began).toBeLessThan(25_000);
+    for (const host of slow) expect(host.requests.filter(({ path }) => path !== '/robots.txt').length).toBeLessThanOrEqual(2);
+  });
 });
