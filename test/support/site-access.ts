@@ -1,4 +1,4 @@
-import { type HostPace, HostSlots } from '../../src/knowledge/crawl/host-slots.js';
+import { type HostPace, HostPaused, HostSlots } from '../../src/knowledge/crawl/host-slots.js';
 import { Robots, type RobotsRules } from '../../src/knowledge/crawl/robots.js';
 
 /** Slots without end, which remember who asked. */
@@ -20,6 +20,22 @@ export class FreeSlots extends HostSlots {
 
   knownPauseMs(): number {
     return 0;
+  }
+}
+
+/** Of hosts that want a pause after each request, which a test grants; who asks to wait for it has it granted. */
+export class PacedSlots extends FreeSlots {
+  private isFree = true;
+
+  override async within<Result>(host: string, pace: HostPace, work: () => Promise<Result>): Promise<Result> {
+    if (pace.delayMs === 0) return work();
+    if (!this.isFree && pace.inTurnOnly === true) throw new HostPaused();
+    this.isFree = false;
+    return super.within(host, pace, work);
+  }
+
+  passPause(): void {
+    this.isFree = true;
   }
 }
 

@@ -3,15 +3,16 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { useEgressBench } from '../../../test/support/egress-bench.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
-import { FreeSlots, SameRobots } from '../../../test/support/site-access.js';
+import { FreeSlots, PacedSlots, SameRobots } from '../../../test/support/site-access.js';
 import { until } from '../../../test/support/until.js';
 import { type Clock, SystemClock } from '../../platform/clock/index.js';
 import type { SafeHttp } from '../../platform/egress/index.js';
+import { HostPaused } from './host-slots.js';
 import { HttpPageFetcher } from './http-page-fetcher.js';
 import type { FetchedPage, PageRequest } from './page-fetcher.js';
 
 const bench = useEgressBench();
-const REQUEST: PageRequest = { etag: null, lastModified: null, isWanted: () => true };
+const REQUEST: PageRequest = { etag: null, lastModified: null, isWanted: () => true, isOther: () => true };
 const never = new AbortController().signal;
 
 interface Circumstances {
@@ -173,6 +174,33 @@ describe('a redirect of a page', () => {
     bench.canary.respond((request, response) => response.writeHead(302, { location: `${request.url}x` }).end());
     expect(await fetchPage()).toEqual({ kind: 'failed', reason: 'The server redirects more than 10 times.' });
     expect(bench.canary.requests).toHaveLength(before + 3 + 11);
+  });
+});
+
+describe('a redirect by a host that wants pauses', () => {
+  const moveTo = (location: string): void => {
+    bench.canary.respond((request, response) => (request.url === '/' ? response.writeHead(302, { location }) : response.writeHead(200)).end('x'));
+  };
+
+  it('to another page is left to that page', async () => {
+    moveTo('/b#part');
+    const before = bench.canary.requests.length;
+    expect(await fetchPage('/', {}, { slots: new PacedSlots(), crawlDelayMs: 1_000 })).toEqual({ kind: 'moved', url: `${bench.canary.url}/b` });
+    expect(bench.canary.requests).toHaveLength(before + 1);
+  });
+
+  it('to another form of the same page is followed in the host\'s turn', async () => {
+    moveTo('/b');
+    const asked: string[] = [];
+    const page = await fetchPage('/', { isOther: ({ pathname }) => asked.push(pathname) === 0 }, { slots: new PacedSlots(), crawlDelayMs: 1_000 });
+    expect(page).toMatchObject({ kind: 'content', url: `${bench.canary.url}/b` });
+    expect(asked).toEqual(['/b']);
+  });
+
+  it('is asked for later itself where it is not the host\'s turn', async () => {
+    const slots = new PacedSlots();
+    await fetchPage('/', {}, { slots, crawlDelayMs: 1_000 });
+    await expect(fetchPage('/', {}, { slots, crawlDelayMs: 1_000 })).rejects.toThrow(HostPaused);
   });
 });
 

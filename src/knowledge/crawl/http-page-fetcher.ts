@@ -3,7 +3,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, retryAfterMs, SafeHttp } from '../../platform/egress/index.js';
 import { MAX_PAGE_BYTES } from '../limits.js';
 import { hostOf } from './host.js';
-import { HostSlots } from './host-slots.js';
+import { HostPaused, HostSlots } from './host-slots.js';
 import { MAX_PAGE_REDIRECTS, MAX_RETRY_AFTER_MS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS, RETRY_DELAY_MS } from './limits.js';
 import { type FetchedPage, PageFetcher, type PageRequest } from './page-fetcher.js';
 import { forbidsIndexing } from './robots-tag.js';
@@ -49,7 +49,7 @@ export class HttpPageFetcher extends PageFetcher {
     if (!first) return { kind: 'failed', reason: 'The address is not valid.' };
     const course: Course = { request, signal, visited: new Set(), leftMs: PAGE_TIMEOUT_MS };
     for (let url = first; ; ) {
-      const step = await this.inTurn(url, course);
+      const step = await this.stepTo(url, course);
       if (step.kind !== 'redirect') return step;
       const next = URL.parse(step.to, url.href);
       const refused = await this.refusal(next, url, course);
@@ -69,13 +69,24 @@ export class HttpPageFetcher extends PageFetcher {
     return wanted ? null : { kind: 'skipped', reason: 'The server redirects to a page that is not part of the site or is excluded.' };
   }
 
-  private async inTurn(url: URL, course: Course): Promise<Step> {
+  /** A redirect to another page is left to that page where the host wants a pause first: no worker waits for it. */
+  private async stepTo(url: URL, course: Course): Promise<Step> {
     url.hash = '';
     course.visited.add(url.href);
+    const isFirst = course.visited.size === 1;
+    const waits = isFirst ? course.request.waits === true : !course.request.isOther(new URL(url));
+    try {
+      return await this.inTurn(url, course, waits);
+    } catch (error) {
+      if (!(error instanceof HostPaused) || isFirst) throw error;
+      return { kind: 'moved', url: url.href };
+    }
+  }
+
+  private async inTurn(url: URL, course: Course, waits: boolean): Promise<Step> {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return { kind: 'failed', reason: 'The address is not an http or https URL.' };
     const { crawlDelayMs } = await this.robots.rulesOf(url.origin, course.signal);
-    // What a page redirects to is waited for: coming back later would begin with the redirect again.
-    const pace = { delayMs: crawlDelayMs, inTurnOnly: course.visited.size === 1 && course.request.waits !== true };
+    const pace = { delayMs: crawlDelayMs, inTurnOnly: !waits };
     return this.slots.within(hostOf(url), pace, () => this.timed(url, course), course.signal);
   }
 

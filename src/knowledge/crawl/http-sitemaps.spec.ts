@@ -4,11 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { useEgressBench } from '../../../test/support/egress-bench.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
-import { FreeSlots, SameRobots } from '../../../test/support/site-access.js';
+import { FreeSlots, PacedSlots, SameRobots } from '../../../test/support/site-access.js';
 import { until } from '../../../test/support/until.js';
 import { type Clock, SystemClock } from '../../platform/clock/index.js';
 import { HttpSitemaps } from './http-sitemaps.js';
-import { type HostPace, HostPaused } from './host-slots.js';
+import { HostPaused } from './host-slots.js';
 import type { ListedPages, SitemapRequest, UnreadSitemaps } from './sitemaps.js';
 
 const bench = useEgressBench();
@@ -36,21 +36,6 @@ async function pagesOf(...given: Parameters<typeof listed>): Promise<readonly st
   return pages;
 }
 
-/** Of hosts that want a pause after each request, which a test grants. */
-class PacedSlots extends FreeSlots {
-  private isFree = true;
-
-  override async within<Result>(host: string, pace: HostPace, work: () => Promise<Result>): Promise<Result> {
-    if (pace.delayMs === 0) return work();
-    if (!this.isFree) throw new HostPaused();
-    this.isFree = false;
-    return super.within(host, pace, work);
-  }
-
-  passPause(): void {
-    this.isFree = true;
-  }
-}
 
 const urlset = (...paths: string[]): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${paths.map((path) => `<url><loc>${ORIGIN}${path}</loc><lastmod>2026-01-01</lastmod></url>`).join('\n')}\n</urlset>`;

@@ -19,6 +19,8 @@ export type FetchedPage =
   | { readonly kind: 'failed'; readonly reason: string }
   /** Another type, a redirect out of the site. */
   | { readonly kind: 'skipped'; readonly reason: string }
+  /** It redirects to another page, at which it is not the host's turn to be asked for now. */
+  | { readonly kind: 'moved'; readonly url: string }
   /** 429, 5xx, no answer: worth another try. */
   | { readonly kind: 'later'; readonly reason: string; /** As `Retry-After` says; null where nothing is said. */ readonly retryAfterMs: number | null; /** What the server sends is broken, which mostly stays so. */ readonly broken?: true };
 
@@ -30,6 +32,8 @@ export interface PageRequest {
   readonly waits?: boolean;
   /** Asked about each redirect's target: whether it is inside the site, allowed by its robots.txt and not excluded. */
   isWanted(url: URL): boolean | Promise<boolean>;
+  /** Asked about a wanted target: whether it can be had later, as a page of its own. The host's turn is waited for otherwise. */
+  isOther(url: URL): boolean;
 }
 
 /** Gets one page. Holds a slot of its host while it does (`HostSlots`). */

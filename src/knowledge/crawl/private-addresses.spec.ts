@@ -36,7 +36,7 @@ describe('none of the addresses that are not public is connected to', () => {
     const pages = new HttpPageFetcher(http(dialled), new SameRobots(), new FreeSlots(), clock);
     for (const target of targets()) {
       bench.canary.respond((_request, response) => response.writeHead(302, [['location', Buffer.from(target).toString('latin1')]].flat()).end());
-      const page = await pages.fetch(`${ORIGIN}/`, { etag: null, lastModified: null, isWanted: () => true }, never);
+      const page = await pages.fetch(`${ORIGIN}/`, { etag: null, lastModified: null, isWanted: () => true, isOther: () => true }, never);
       expect([target, ['skipped', 'failed'].includes(page.kind)]).toEqual([target, true]);
     }
     expect([dialled, strays()]).toEqual([[], []]);
@@ -46,7 +46,7 @@ describe('none of the addresses that are not public is connected to', () => {
     const dialled: string[] = [];
     const pages = new HttpPageFetcher(http(dialled), new SameRobots(), new FreeSlots(), clock);
     for (const target of targets()) {
-      const page = await pages.fetch(target, { etag: null, lastModified: null, isWanted: () => true }, never);
+      const page = await pages.fetch(target, { etag: null, lastModified: null, isWanted: () => true, isOther: () => true }, never);
       expect([target, page.kind]).toEqual([target, 'failed']);
     }
     expect([dialled, strays()]).toEqual([[], []]);

@@ -91,7 +91,7 @@ export class RecordVisits {
       }
       const { page, at } = visit;
       const isMoved = at.url !== page.url;
-      if (isMoved) outcomes.push({ ...skipped(page.id, `It redirects to ${at.url}, which is a page of its own.`), movedTo: at.url });
+      if (isMoved) outcomes.push(moved(page.id, at.url));
       const id = isMoved ? claimed.get(at.url) : page.id;
       if (id === undefined) continue;
       if (visit.noindex) outcomes.push(skipped(id, 'The page asks not to be indexed (noindex).'));
@@ -110,6 +110,8 @@ export class RecordVisits {
         return { id, outcome: 'failed', reason: visit.reason, gone: visit.gone, forget: visit.gone };
       case 'skipped':
         return skipped(id, visit.reason);
+      case 'moved':
+        return moved(id, visit.at.url);
       case 'later':
         return this.triedLater(id, attempts, visit.reason, visit.retryAfterMs);
     }
@@ -158,6 +160,7 @@ function isPlain({ page, at, noindex, canonical }: Read): boolean {
 
 function foundIn(context: CrawlContext, visit: Visit): FoundPage[] {
   if (visit.kind === 'later') return [];
+  if (visit.kind === 'moved') return [{ ...visit.at, depth: visit.page.depth }];
   const links = context.full ? [] : visit.links;
   if (visit.kind !== 'read') return [...links];
   const { page, at, canonical } = visit;
@@ -177,6 +180,10 @@ function isCopy(visit: Read, indexable: ReadonlySet<string>): visit is Read & { 
 /** What was known of the page says nothing of what the next crawl finds. */
 function skipped(id: string, reason: string): NotedOutcome {
   return { id, outcome: 'skipped', reason, forget: true };
+}
+
+function moved(id: string, to: string): NotedOutcome {
+  return { ...skipped(id, `It redirects to ${to}, which is a page of its own.`), movedTo: to };
 }
 
 function copy(id: string, of: string): NotedOutcome {

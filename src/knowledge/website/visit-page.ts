@@ -34,6 +34,8 @@ export type Visit =
   | { readonly kind: 'unchanged'; readonly page: ClaimedPage; readonly links: readonly FoundPage[] }
   | { readonly kind: 'failed'; readonly page: ClaimedPage; readonly reason: string; readonly gone: boolean; readonly links: readonly FoundPage[] }
   | { readonly kind: 'skipped'; readonly page: ClaimedPage; readonly reason: string; readonly links: readonly FoundPage[] }
+  /** It redirects to another page, which is to be visited in its own turn. */
+  | { readonly kind: 'moved'; readonly page: ClaimedPage; readonly at: ScopedPage }
   | { readonly kind: 'later'; readonly page: ClaimedPage; readonly reason: string; readonly retryAfterMs: number | null };
 
 type Content = Extract<FetchedPage, { kind: 'content' }>;
@@ -87,6 +89,8 @@ export class VisitPage {
         return this.failed(context, page, fetched.reason);
       case 'skipped':
         return { kind: 'skipped', page, reason: fetched.reason, links: [] };
+      case 'moved':
+        return this.moved(context, page, fetched.url);
       case 'later':
         if (page.attempts >= (fetched.broken ? MAX_BROKEN_TRIES : MAX_TRIES)) return this.failed(context, page, fetched.reason);
         return { kind: 'later', page, reason: fetched.reason, retryAfterMs: fetched.retryAfterMs };
@@ -110,11 +114,17 @@ export class VisitPage {
         const target = context.scope.targetAt(url.href);
         return target !== null && (await context.rulesOf(target.origin)).allows(url);
       },
+      isOther: (url: URL): boolean => context.scope.targetAt(url.href)?.url !== page.url,
     };
     const fetched = await this.fetcher.fetch(page.url, request, context.signal);
     // The slash at the end of a root is the service's own; some servers have the page only without it.
     const bare = fetched.kind === 'gone' && context.scope.isRoot(page) ? withoutFinalSlash(page.url) : null;
     return bare === null ? fetched : this.fetcher.fetch(bare, { ...request, waits: true }, context.signal);
+  }
+
+  private moved(context: CrawlContext, page: ClaimedPage, url: string): Visit {
+    const at = context.scope.targetAt(url);
+    return at ? { kind: 'moved', page, at } : { kind: 'skipped', page, reason: OUTSIDE, links: [] };
   }
 
   private async read(context: CrawlContext, page: ClaimedPage, content: Content): Promise<Visit> {

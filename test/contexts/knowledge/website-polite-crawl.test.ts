@@ -96,23 +96,25 @@ describe('a page whose answer breaks off', () => {
 });
 
 describe('a host that wants pauses', () => {
-  it('has its sitemaps read one at each turn, each once, and all that they list is indexed', async () => {
+  it('has its sitemaps and redirects read one at each turn, each once, and all that they lead to is indexed', async () => {
     unhurried.robots(['User-agent: *', 'Crawl-delay: 1', `Sitemap: ${unhurried.url('/index.xml')}`]);
     const index = [1, 2].map((number) => `<sitemap><loc>${unhurried.url(`/${number}.xml`)}</loc></sitemap>`).join('');
     unhurried.page('/index.xml', { type: 'application/xml', body: `<sitemapindex>${index}</sitemapindex>` });
     unhurried.sitemap(['/first'], '/1.xml');
-    unhurried.sitemap(['/second'], '/2.xml');
-    for (const path of ['/', '/first', '/second']) unhurried.article(path, { title: path, text: `This is ${path}.` });
+    unhurried.sitemap(['/old'], '/2.xml');
+    for (const path of ['/', '/first', '/new']) unhurried.article(path, { title: path, text: `This is ${path}.` });
+    unhurried.page('/old', { status: 301, headers: { location: '/new' } });
     const agent = await website();
-    expect((await agent.crawl({ rootUrl: unhurried.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 3, indexed: 3 } });
-    expect(['/index.xml', '/1.xml', '/2.xml'].map((path) => unhurried.count(path))).toEqual([1, 1, 1]);
+    expect((await agent.crawl({ rootUrl: unhurried.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 4, indexed: 3, skipped: 1 } });
+    const once = ['/index.xml', '/1.xml', '/2.xml', '/', '/first', '/old', '/new'];
+    expect(once.map((path) => unhurried.count(path))).toEqual(once.map(() => 1));
   });
 
   // The last one: its sites are asked for pauses for as long as the service runs.
   it('holds up no crawl of another, by its pages or its sitemaps', async () => {
     for (const host of slow) {
       host.robots(['User-agent: *', 'Crawl-delay: 30', ...[1, 2, 3, 4].map((number) => `Sitemap: ${host.url(`/${number}.xml`)}`)]);
-      host.article('/', { title: 'Slow', text: 'Slow.', links: ['/p/0', '/p/1'] });
+      host.page('/', { status: 302, headers: { location: '/p/0' } });
     }
     site.article('/', { title: 'Quick', text: 'Quick.' });
     for (const [number, host] of slow.entries()) {
