@@ -4,9 +4,9 @@ import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../.
 import { MAX_PAGE_BYTES } from '../limits.js';
 import { hostOf } from './host.js';
 import { HostSlots } from './host-slots.js';
-import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS, RETRY_DELAY_MS } from './limits.js';
+import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS } from './limits.js';
 import { type FetchedPage, PageFetcher, type PageRequest } from './page-fetcher.js';
-import { retryAfterMs } from './retry-delay.js';
+import { hostPauseMs, retryAfterMs } from './retry-delay.js';
 import { forbidsIndexing } from './robots-tag.js';
 import { Robots } from './robots.js';
 
@@ -104,17 +104,11 @@ export class HttpPageFetcher extends PageFetcher {
       },
     });
     const refused = this.withoutContent(answer, request);
-    if (refused?.kind === 'later') await this.holdBack(url, answer, refused.retryAfterMs);
+    const pauseMs = hostPauseMs(answer, this.clock.now());
+    if (pauseMs > 0) await this.slots.holdBack(hostOf(url), pauseMs);
     if (!refused) return this.content(answer);
     answer.body.discard();
     return refused;
-  }
-
-  /** 429 speaks of all that is asked of the host, and so does 503 where it says until when. */
-  private async holdBack(url: URL, { status }: EgressResponse, retryAfter: number | null): Promise<void> {
-    if (status !== 429 && (status !== 503 || retryAfter === null)) return;
-    const ms = retryAfter ?? RETRY_DELAY_MS.first;
-    if (ms > 0) await this.slots.holdBack(hostOf(url), ms);
   }
 
   /** What the answer says where its body does not matter; null where it does. */

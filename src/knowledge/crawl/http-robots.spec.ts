@@ -46,6 +46,16 @@ describe('a robots.txt file', () => {
     expect(rules.allows(new URL('http://a.example/'))).toBe(false);
   });
 
+  it.each([[429, {}, 2_000], [429, { 'retry-after': '7' }, 7_000], [503, { 'retry-after': '7' }, 7_000], [503, {}, 0], [500, { 'retry-after': '7' }, 0]])(
+    'that is answered with %i and %j has the host left alone for %i ms',
+    async (status, headers, ms) => {
+      answer(status, '', headers);
+      const slots = new FreeSlots();
+      await robots({ slots }).rulesOf('http://a.example', never);
+      expect(slots.heldBack).toEqual(ms === 0 ? [] : [{ host: 'a.example:80', ms }]);
+    },
+  );
+
   it.each<[what: string, listener: RequestListener]>([
     ['breaks off', (_request, response) => response.writeHead(200, { 'content-length': '100' }).write(FORBIDDING, () => response.destroy())],
     ['is no HTTP', (request) => request.socket.end('nonsense\r\n')],

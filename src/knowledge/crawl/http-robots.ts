@@ -9,6 +9,7 @@ import {
   ROBOTS_READ_AHEAD_BYTES, ROBOTS_TIMEOUT_MS,
 } from './limits.js';
 import { PathRules } from './path-rules.js';
+import { hostPauseMs } from './retry-delay.js';
 import { readRobotsFile } from './robots-file.js';
 import { Robots, type RobotsRules } from './robots.js';
 
@@ -84,6 +85,8 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
     const { status } = answer;
     if (status >= 200 && status < 300) return rulesIn(await beginningOf(answer));
     answer.body.discard();
+    const pauseMs = hostPauseMs(answer, this.clock.now());
+    if (pauseMs > 0) await this.slots.holdBack(hostOf(new URL(answer.url)), pauseMs);
     return status >= 500 || status === 429 ? closed(`robots.txt was answered with ${status}.`) : open();
   }
 }

@@ -50,6 +50,19 @@ describe('the pages of a sitemap', () => {
     expect(await pagesOf({ isWanted, maxUrls: 2 })).toEqual(urls('/a', '/b'));
   });
 
+  it('are not asked for any more where the host wants to be left alone, which holds for all of it', async () => {
+    const asked: string[] = [];
+    bench.canary.respond((request, response) => {
+      asked.push(request.url ?? '');
+      if (request.url === '/1.xml') response.end(urlset('/a'));
+      else response.writeHead(429, { 'retry-after': '60' }).end();
+    });
+    const slots = new FreeSlots();
+    expect(await pagesOf({ sitemaps: urls('/1.xml', '/2.xml', '/3.xml') }, { slots })).toEqual(urls('/a'));
+    expect(asked).toEqual(['/1.xml', '/2.xml']);
+    expect(slots.heldBack).toEqual([{ host: 'a.example:80', ms: 60_000 }]);
+  });
+
   it('are not those of images and videos', async () => {
     serve({ '/sitemap.xml': `<urlset xmlns:image="i"><url><loc>${ORIGIN}/a</loc><image:image><image:loc>${ORIGIN}/a.png</image:loc></image:image></url><loc>${ORIGIN}/stray</loc></urlset>` });
     expect(await pagesOf()).toEqual(urls('/a'));

@@ -7,6 +7,7 @@ import { HostSlots } from './host-slots.js';
 import {
   MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
 } from './limits.js';
+import { hostPauseMs } from './retry-delay.js';
 import { Robots } from './robots.js';
 import { locationsIn } from './sitemap-content.js';
 import type { Location } from './sitemap-reader.js';
@@ -21,7 +22,7 @@ interface SitemapFile {
 /** What is known of a site's sitemaps so far. */
 class Listing {
   readonly pages = new Set<string>();
-  private readonly waiting: SitemapFile[] = [];
+  private waiting: SitemapFile[] = [];
   private readonly known = new Set<string>();
 
   constructor(readonly request: SitemapRequest) {
@@ -35,6 +36,11 @@ class Listing {
 
   next(): SitemapFile | undefined {
     return this.full ? undefined : this.waiting.shift();
+  }
+
+  /** Its other files are not waited for: links lead to the pages too. */
+  leaveAlone(host: string): void {
+    this.waiting = this.waiting.filter(({ url }) => hostOf(url) !== host);
   }
 
   /** Only what a site's robots.txt names may be elsewhere: an index that could name any host would have this service ask them all. */
@@ -101,12 +107,19 @@ export class HttpSitemaps extends Sitemaps {
 
   private async read(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<void> {
     try {
-      const { status, body } = await this.http.request(file.url, {
+      const answer = await this.http.request(file.url, {
         purpose: 'crawl', maxBytes: MAX_SITEMAP_BYTES, timeoutMs: SITEMAP_TIMEOUT_MS, redirects: { max: MAX_SITEMAP_REDIRECTS }, signal,
         headers: { accept: 'application/xml, text/xml, text/plain, application/gzip, */*;q=0.1' },
       });
-      if (status === 200) await this.list(body, file, listing);
-      else body.discard();
+      if (answer.status === 200) {
+        await this.list(answer.body, file, listing);
+        return;
+      }
+      answer.body.discard();
+      const pauseMs = hostPauseMs(answer, this.clock.now());
+      if (pauseMs === 0) return;
+      listing.leaveAlone(hostOf(file.url));
+      await this.slots.holdBack(hostOf(new URL(answer.url)), pauseMs);
     } catch (error) {
       signal.throwIfAborted();
       // What was listed before counts; the site's other sitemaps may be in order.

@@ -1,3 +1,4 @@
+import type { EgressResponse } from '../../platform/egress/index.js';
 import { MAX_RETRY_AFTER_MS, RETRY_DELAY_MS } from './limits.js';
 
 /**
@@ -12,6 +13,12 @@ export function retryDelayMs(attempt: number, retryAfterMs: number | null, jitte
   const longest = Math.min(RETRY_DELAY_MS.first * 4 ** failures, RETRY_DELAY_MS.last);
   const backoff = Math.round(longest * (1 - jitter / 2));
   return Math.max(backoff, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+}
+
+/** How long an answer wants its whole host to be left alone; 0 where it does not. 429 speaks of all that is asked of a host, and so does 503 where it says until when. */
+export function hostPauseMs({ status, headers }: Pick<EgressResponse, 'status' | 'headers'>, now: Date): number {
+  if (status !== 429 && status !== 503) return 0;
+  return retryAfterMs(headers['retry-after'], now) ?? (status === 429 ? RETRY_DELAY_MS.first : 0);
 }
 
 const HTTP_DATE = /^[a-z]{3,9},? \d{1,2}[ -][a-z]{3}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i;

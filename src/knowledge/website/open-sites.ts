@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
-import { HostPaused } from '../crawl/host-slots.js';
+import { hostOf } from '../crawl/host.js';
+import { HostPaused, HostSlots } from '../crawl/host-slots.js';
 import { Sitemaps } from '../crawl/sitemaps.js';
 import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
 import { CrawlContext, CrawlSuperseded } from './crawl-context.js';
-import { SITES_OPENED_AT_ONCE } from './limits.js';
+import { MAX_PAUSE_MS, SITES_OPENED_AT_ONCE } from './limits.js';
 
 /** Adds the pages that a crawl begins with: the roots, or the pages that were picked; then what sitemaps list. */
 @Injectable()
@@ -13,6 +14,7 @@ export class OpenSites {
     private readonly database: Database,
     private readonly pages: CrawlPages,
     private readonly sitemaps: Sitemaps,
+    private readonly slots: HostSlots,
   ) {}
 
   /** All sites' first pages come before any sitemap: none of them is left out because of a large one. @throws CrawlSuperseded */
@@ -30,6 +32,7 @@ export class OpenSites {
   async next(context: CrawlContext): Promise<'now' | 'in_turn' | 'none'> {
     const opened = await this.pages.openedOrigins(context.crawl);
     const waiting = context.scope.openOrigins.filter((origin) => !opened.has(origin));
+    await this.slots.pausesOf(waiting.map((origin) => hostOf(new URL(origin))));
     const paused: string[] = [];
     for (let at = 0; at < waiting.length; at += SITES_OPENED_AT_ONCE) {
       const some = waiting.slice(at, at + SITES_OPENED_AT_ONCE);
@@ -43,8 +46,11 @@ export class OpenSites {
 
   /** @returns false where it is not the host's turn */
   private async openInTurn(context: CrawlContext, origin: string): Promise<boolean> {
+    const pauseMs = this.slots.knownPauseMs(hostOf(new URL(origin)));
+    if (pauseMs > 0 && pauseMs <= MAX_PAUSE_MS) return false;
     try {
-      await this.open(context, origin);
+      // Its pages fail unasked where that is too long for a crawl.
+      await (pauseMs > 0 ? this.opened(context, origin, []) : this.open(context, origin));
       return true;
     } catch (error) {
       if (error instanceof HostPaused) return false;
@@ -63,6 +69,10 @@ export class OpenSites {
         if (page) found.push({ ...page, depth: 1 });
       }
     }
+    await this.opened(context, origin, found);
+  }
+
+  private async opened(context: CrawlContext, origin: string, found: readonly FoundPage[]): Promise<void> {
     await this.add(context, found, (transaction) => this.pages.openOrigin(transaction, context.crawl, origin));
   }
 
