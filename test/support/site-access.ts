@@ -20,8 +20,9 @@ export class FreeSlots extends HostSlots {
     return Promise.resolve(new Map());
   }
 
-  knownPauseMs(): number {
-    return 0;
+  /** Of a host that nobody lets time pass for. */
+  knownPauseMs(host: string): number {
+    return this.heldBack.findLast((pause) => pause.host === host)?.ms ?? 0;
   }
 }
 

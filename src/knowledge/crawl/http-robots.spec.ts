@@ -144,6 +144,19 @@ describe('what is known of an origin', () => {
     expect(bench.canary.requests).toHaveLength(before + 2);
   });
 
+  it('is asked for again when the pause is over that the site has asked for', async () => {
+    answer(429, '', { 'retry-after': '7' });
+    const clock = new ManualClock();
+    const known = robots({ clock });
+    const closed = async (): Promise<boolean> => (await known.rulesOf('http://a.example', never)).closed !== null;
+    expect(await closed()).toBe(true);
+    answer(404);
+    await clock.advance(6_000);
+    expect(await closed()).toBe(true);
+    await clock.advance(1_000);
+    expect(await closed()).toBe(false);
+  });
+
   it('who gives up waiting leaves to the others', async () => {
     let release: () => void = () => undefined;
     bench.canary.respond((_request, response) => (release = () => response.end('')));
