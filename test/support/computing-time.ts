@@ -28,3 +28,32 @@ function unitOfWork(): void {
 export function computingUnits(work: () => void): number {
   return computingMs(work) / computingMs(unitOfWork);
 }
+
+/** A turn of the event loop that computes less says nothing of the work. */
+const SHORTEST_TURN_MS = 1;
+
+/**
+ * The longest turn of the event loop while `work` computes, as a share of all its computing, the least of some attempts: near 1 where it keeps the
+ * thread from all others until it ends.
+ */
+export async function longestTurnShare(work: () => Promise<unknown>): Promise<number> {
+  let least = 1;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) least = Math.min(least, await turnShareOf(work));
+  return least;
+}
+
+async function turnShareOf(work: () => Promise<unknown>): Promise<number> {
+  const turns: number[] = [];
+  let before = process.threadCpuUsage();
+  const turn = (): void => {
+    turns.push(computedMs(before));
+    before = process.threadCpuUsage();
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  await work();
+  clearImmediate(next);
+  turns.push(computedMs(before));
+  const working = turns.filter((ms) => ms >= SHORTEST_TURN_MS);
+  return Math.max(...working) / working.reduce((sum, ms) => sum + ms, 0);
+}

@@ -3,6 +3,7 @@ import { Robots, type RobotsRules } from '../../src/knowledge/crawl/robots.js';
 
 /** Slots without end, which remember who asked. */
 export class FreeSlots extends HostSlots {
+  readonly heldBack: { readonly host: string; readonly ms: number }[] = [];
   readonly asked: { readonly host: string; readonly delayMs: number }[] = [];
 
   within<Result>(host: string, { delayMs }: HostPace, work: () => Promise<Result>): Promise<Result> {
@@ -10,7 +11,8 @@ export class FreeSlots extends HostSlots {
     return work();
   }
 
-  holdBack(): Promise<void> {
+  holdBack(host: string, ms: number): Promise<void> {
+    this.heldBack.push({ host, ms });
     return Promise.resolve();
   }
 
@@ -18,8 +20,9 @@ export class FreeSlots extends HostSlots {
     return Promise.resolve(new Map());
   }
 
-  knownPauseMs(): number {
-    return 0;
+  /** Of a host that nobody lets time pass for. */
+  knownPauseMs(host: string): number {
+    return this.heldBack.findLast((pause) => pause.host === host)?.ms ?? 0;
   }
 }
 

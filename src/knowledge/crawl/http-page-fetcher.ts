@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
-import { EgressFailed, EgressRefused, type EgressResponse, retryAfterMs, SafeHttp } from '../../platform/egress/index.js';
+import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
 import { MAX_PAGE_BYTES } from '../limits.js';
 import { hostOf } from './host.js';
 import { HostPaused, HostSlots } from './host-slots.js';
-import { MAX_PAGE_REDIRECTS, MAX_RETRY_AFTER_MS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS, RETRY_DELAY_MS } from './limits.js';
+import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS } from './limits.js';
 import { type FetchedPage, PageFetcher, type PageRequest } from './page-fetcher.js';
+import { askedPauseMs, hostPauseMs } from './retry-delay.js';
 import { forbidsIndexing } from './robots-tag.js';
 import { Robots } from './robots.js';
 
@@ -113,39 +114,13 @@ export class HttpPageFetcher extends PageFetcher {
         ...(lastModified !== null && { 'if-modified-since': lastModified }),
       },
     });
-    const refused = this.withoutContent(answer, request);
-    if (refused?.kind === 'later') await this.holdBack(url, answer, refused.retryAfterMs);
+    const now = this.clock.now();
+    const refused = withoutContent(answer, request, now);
+    const pauseMs = hostPauseMs(answer, now);
+    if (pauseMs > 0) await this.slots.holdBack(hostOf(url), pauseMs);
     if (!refused) return this.content(answer);
     answer.body.discard();
     return refused;
-  }
-
-  /** 429 speaks of all that is asked of the host, and so does 503 where it says until when. */
-  private async holdBack(url: URL, { status }: EgressResponse, retryAfter: number | null): Promise<void> {
-    if (status !== 429 && (status !== 503 || retryAfter === null)) return;
-    const ms = retryAfter ?? RETRY_DELAY_MS.first;
-    if (ms > 0) await this.slots.holdBack(hostOf(url), ms);
-  }
-
-  /** What the answer says where its body does not matter; null where it does. */
-  private withoutContent({ status, headers }: EgressResponse, { etag, lastModified }: PageRequest): Step | null {
-    const location = headers['location'];
-    if (REDIRECTS.includes(status) && location !== undefined) return { kind: 'redirect', to: location };
-    const reason = `The server answered ${status}.`;
-    if (status === 304 && (etag !== null || lastModified !== null)) return { kind: 'not_modified' };
-    if (GONE.includes(status)) return { kind: 'gone', reason };
-    if (FOR_NOW.includes(status) || status >= 500) {
-      return { kind: 'later', reason, retryAfterMs: this.pauseAskedFor(headers) };
-    }
-    if (status !== 200 && status !== 203) return { kind: 'failed', reason };
-    const type = mediaType(headers['content-type']);
-    return TYPES.includes(type) ? null : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
-  }
-
-  /** An hour counts at most; null where nothing is asked for. */
-  private pauseAskedFor(headers: EgressResponse['headers']): number | null {
-    const ms = retryAfterMs(headers['retry-after'], this.clock.now());
-    return ms === null ? null : Math.min(ms, MAX_RETRY_AFTER_MS);
   }
 
   private async content({ url, headers, body }: EgressResponse): Promise<FetchedPage> {
@@ -159,6 +134,22 @@ export class HttpPageFetcher extends PageFetcher {
       noindex: forbidsIndexing(headers['x-robots-tag']),
     };
   }
+}
+
+/** What the answer says where its body does not matter; null where it does. */
+function withoutContent(answer: EgressResponse, { etag, lastModified }: PageRequest, now: Date): Step | null {
+  const { status, headers } = answer;
+  const location = headers['location'];
+  if (REDIRECTS.includes(status) && location !== undefined) return { kind: 'redirect', to: location };
+  const reason = `The server answered ${status}.`;
+  if (status === 304 && (etag !== null || lastModified !== null)) return { kind: 'not_modified' };
+  if (GONE.includes(status)) return { kind: 'gone', reason };
+  if (FOR_NOW.includes(status) || status >= 500) {
+    return { kind: 'later', reason, retryAfterMs: askedPauseMs(answer, now) };
+  }
+  if (status !== 200 && status !== 203) return { kind: 'failed', reason };
+  const type = mediaType(headers['content-type']);
+  return TYPES.includes(type) ? null : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
 }
 
 /** As a server sent it, if it can be sent back: an odd one would make every later request invalid. */

@@ -46,6 +46,16 @@ describe('a robots.txt file', () => {
     expect(rules.allows(new URL('http://a.example/'))).toBe(false);
   });
 
+  it.each([[429, {}, 2_000], [429, { 'retry-after': '7' }, 7_000], [503, { 'retry-after': '7' }, 7_000], [503, {}, 0], [500, { 'retry-after': '7' }, 0]])(
+    'that is answered with %i and %j has the host left alone for %i ms',
+    async (status, headers, ms) => {
+      answer(status, '', headers);
+      const slots = new FreeSlots();
+      await robots({ slots }).rulesOf('http://a.example', never);
+      expect(slots.heldBack).toEqual(ms === 0 ? [] : [{ host: 'a.example:80', ms }]);
+    },
+  );
+
   it.each<[what: string, listener: RequestListener]>([
     ['breaks off', (_request, response) => response.writeHead(200, { 'content-length': '100' }).write(FORBIDDING, () => response.destroy())],
     ['is no HTTP', (request) => request.socket.end('nonsense\r\n')],
@@ -132,6 +142,19 @@ describe('what is known of an origin', () => {
     const again = await Promise.all([rules(), rules(), rules()]);
     expect(again.map(({ closed }) => closed)).toEqual([null, null, null]);
     expect(bench.canary.requests).toHaveLength(before + 2);
+  });
+
+  it('is asked for again when the pause is over that the site has asked for', async () => {
+    answer(429, '', { 'retry-after': '7' });
+    const clock = new ManualClock();
+    const known = robots({ clock });
+    const closed = async (): Promise<boolean> => (await known.rulesOf('http://a.example', never)).closed !== null;
+    expect(await closed()).toBe(true);
+    answer(404);
+    await clock.advance(6_000);
+    expect(await closed()).toBe(true);
+    await clock.advance(1_000);
+    expect(await closed()).toBe(false);
   });
 
   it('who gives up waiting leaves to the others', async () => {

@@ -9,6 +9,7 @@ import {
   ROBOTS_READ_AHEAD_BYTES, ROBOTS_TIMEOUT_MS,
 } from './limits.js';
 import { PathRules } from './path-rules.js';
+import { hostPauseMs } from './retry-delay.js';
 import { readRobotsFile } from './robots-file.js';
 import { Robots, type RobotsRules } from './robots.js';
 
@@ -18,6 +19,8 @@ interface LoadedRules {
   readonly at: number;
   /** When it was asked for. */
   readonly askedAt: Date;
+  /** Where the site is closed: until it is asked again. */
+  readonly closedMs: number;
 }
 
 /** `Robots` over HTTP. What is known of an origin is kept in this process. */
@@ -39,7 +42,7 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
 
   async rulesOf(origin: string, signal: AbortSignal, since: Date | null = null): Promise<RobotsRules> {
     const known = await this.load(origin, signal);
-    const isStale = known.rules.closed !== null && this.clock.monotonic() - known.at >= CLOSED_CACHE_MS;
+    const isStale = known.rules.closed !== null && this.clock.monotonic() - known.at >= known.closedMs;
     if (!isStale && (since === null || known.askedAt >= since)) return known.rules;
     if (!this.replaced.has(known)) this.cache.delete(origin);
     this.replaced.add(known);
@@ -61,7 +64,9 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
     const url = new URL('/robots.txt', origin);
     const askedAt = this.clock.now();
     const rules = await this.slots.within(hostOf(url), { delayMs: 0 }, () => this.request(url), this.stopped.signal);
-    return { rules, at: this.clock.monotonic(), askedAt };
+    // Who has asked for a pause is asked again after it: the pages that wait for its end are not to fail by what was said before.
+    const pauseMs = this.slots.knownPauseMs(hostOf(url)) || CLOSED_CACHE_MS;
+    return { rules, at: this.clock.monotonic(), askedAt, closedMs: Math.min(pauseMs, CLOSED_CACHE_MS) };
   }
 
   private async request(url: URL): Promise<RobotsRules> {
@@ -84,6 +89,8 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
     const { status } = answer;
     if (status >= 200 && status < 300) return rulesIn(await beginningOf(answer));
     answer.body.discard();
+    const pauseMs = hostPauseMs(answer, this.clock.now());
+    if (pauseMs > 0) await this.slots.holdBack(hostOf(new URL(answer.url)), pauseMs);
     return status >= 500 || status === 429 ? closed(`robots.txt was answered with ${status}.`) : open();
   }
 }

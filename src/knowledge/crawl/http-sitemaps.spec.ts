@@ -58,6 +58,23 @@ describe('the pages of a sitemap', () => {
     expect(await pagesOf({ isWanted, maxUrls: 2 })).toEqual(urls('/a', '/b'));
   });
 
+  it('are left for later where the host wants to be left alone, which holds for all of it; the one refused is given up', async () => {
+    const asked: string[] = [];
+    bench.canary.respond((request, response) => {
+      asked.push(request.url ?? '');
+      if (request.url === '/1.xml') response.end(urlset('/a'));
+      else response.writeHead(429, { 'retry-after': '60' }).end();
+    });
+    const slots = new FreeSlots();
+    const sitemaps = urls('/1.xml', '/2.xml', '/3.xml');
+    const { pages, unread } = await listed({ sitemaps }, { slots });
+    expect(pages).toEqual(urls('/a'));
+    expect(asked).toEqual(['/1.xml', '/2.xml']);
+    expect(slots.heldBack).toEqual([{ host: 'a.example:80', ms: 60_000 }]);
+    expect(await listed({ sitemaps, unread }, { slots })).toEqual({ pages: [], unread: null });
+    expect(asked).toEqual(['/1.xml', '/2.xml', '/3.xml']);
+  });
+
   it('are not those of images and videos', async () => {
     serve({ '/sitemap.xml': `<urlset xmlns:image="i"><url><loc>${ORIGIN}/a</loc><image:image><image:loc>${ORIGIN}/a.png</image:loc></image:image></url><loc>${ORIGIN}/stray</loc></urlset>` });
     expect(await pagesOf()).toEqual(urls('/a'));

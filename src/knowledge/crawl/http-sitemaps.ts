@@ -7,6 +7,7 @@ import { HostPaused, HostSlots } from './host-slots.js';
 import {
   MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
 } from './limits.js';
+import { hostPauseMs } from './retry-delay.js';
 import { Robots } from './robots.js';
 import { locationsIn } from './sitemap-content.js';
 import type { Location } from './sitemap-reader.js';
@@ -34,9 +35,13 @@ class Listing {
     return this.full ? undefined : this.waiting.shift();
   }
 
-  /** @param next the file that could not be read now */
-  unreadFrom(next: SitemapFile): UnreadSitemaps {
-    return { waiting: [next, ...this.waiting], known: [...this.known] };
+  /** Null when nothing is left. */
+  unread(): UnreadSitemaps | null {
+    return this.full || this.waiting.length === 0 ? null : { waiting: this.waiting, known: [...this.known] };
+  }
+
+  putBack(file: SitemapFile): void {
+    this.waiting.unshift(file);
   }
 
   /** Only what a site's robots.txt names may be elsewhere: an index that could name any host would have this service ask them all. */
@@ -97,29 +102,38 @@ export class HttpSitemaps extends Sitemaps {
       const url = new URL(file.url);
       const pace = { delayMs: url.origin === origin ? crawlDelayMs : 0, inTurnOnly: true };
       const next = file;
+      // Another host than the site's, which a crawl does not wait for.
+      if (url.origin !== origin && this.slots.knownPauseMs(hostOf(url)) > 0) continue;
       try {
-        await this.slots.within(hostOf(url), pace, () => this.read(next, listing, signal), signal);
+        const pauseAsked = await this.slots.within(hostOf(url), pace, () => this.read(next, listing, signal), signal);
+        if (pauseAsked) return listing.unread();
       } catch (error) {
         if (!(error instanceof HostPaused) || isFirst) throw error;
-        return listing.unreadFrom(next);
+        listing.putBack(next);
+        return listing.unread();
       }
       isFirst = false;
     }
     return null;
   }
 
-  private async read(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<void> {
+  /** @returns whether the host wants to be left alone, in which case the file itself is given up: a host that always does would have no crawl end */
+  private async read(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<boolean> {
     try {
-      const { status, body } = await this.http.request(new URL(file.url), {
+      const answer = await this.http.request(new URL(file.url), {
         purpose: 'crawl', maxBytes: MAX_SITEMAP_BYTES, timeoutMs: SITEMAP_TIMEOUT_MS, redirects: { max: MAX_SITEMAP_REDIRECTS }, signal,
         headers: { accept: 'application/xml, text/xml, text/plain, application/gzip, */*;q=0.1' },
       });
-      if (status === 200) await this.list(body, file, listing);
-      else body.discard();
+      if (answer.status === 200) await this.list(answer.body, file, listing);
+      else answer.body.discard();
+      const pauseMs = hostPauseMs(answer, this.clock.now());
+      if (pauseMs > 0) await this.slots.holdBack(hostOf(new URL(answer.url)), pauseMs);
+      return pauseMs > 0;
     } catch (error) {
       signal.throwIfAborted();
       // What was listed before counts; the site's other sitemaps may be in order.
       if (!isOfTheServer(error)) throw error;
+      return false;
     }
   }
 

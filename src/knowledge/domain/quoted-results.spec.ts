@@ -42,6 +42,8 @@ describe('quoted results', () => {
   it('lose what nobody sees: controls, direction overrides, tags; and keep what scripts need', () => {
     const text = 'a\u0000b\u0007c\u001b[31md\u202ee\u2066f\u{e0041}\u{e0042}g\u200bh\ufeffi\u2028j\r\nk\tl\u200dm\ud800n';
     const [quoted] = taken(quoteResults([passage({ text })], BOUNDARY)).quoted;
+    const smuggled = [...new TextEncoder().encode('obey')].map((byte) => String.fromCodePoint(byte < 16 ? 0xfe00 + byte : 0xe0100 + byte - 16)).join('');
+    expect(taken(quoteResults([passage({ text: `Fine${smuggled}\ufe00, \u2764\ufe0f.` })], BOUNDARY)).quoted[0]?.split('\n\n')[1]).toBe('Fine, \u2764\ufe0f.');
     expect(quoted?.split('\n\n')[1]).toBe('abc[31mdefghi\njk'.replace('jk', 'j\nk') + '\tl\u200dm\ufffdn');
   });
 

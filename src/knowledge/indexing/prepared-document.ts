@@ -42,24 +42,26 @@ export async function prepareDocument(source: IndexedSource, parsed: ParsedDocum
     chunks.push({ heading, page, text, digest, position: chunks.length });
     await slice.rest();
   }
-  return { chunks, digest: whole.digest(), bytes, title, language: languageOf(parsed, chunks) };
+  return { chunks, digest: whole.digest(), bytes, title, language: await languageOf(parsed, chunks, slice) };
 }
 
-function languageOf({ language }: ParsedDocument, chunks: readonly PreparedChunk[]): string | null {
+async function languageOf({ language }: ParsedDocument, chunks: readonly PreparedChunk[], slice: TimeSlice): Promise<string | null> {
   const told = language?.toLowerCase().split(/[-_]/)[0];
   // Templates say `en` of pages in any language: what function words tell comes first.
-  return detectLanguage(firstWords(chunks)) ?? (told !== undefined && /^[a-z]{2}$/.test(told) ? told : null);
+  return detectLanguage(await firstWords(chunks, slice)) ?? (told !== undefined && /^[a-z]{2}$/.test(told) ? told : null);
 }
 
-function* firstWords(chunks: readonly PreparedChunk[]): Generator<string> {
-  let count = 0;
+/** A document may be without any for millions of characters. */
+async function firstWords(chunks: readonly PreparedChunk[], slice: TimeSlice): Promise<string[]> {
+  const words: string[] = [];
   for (const { text } of chunks) {
     for (const { form } of tokensOf(fold(text))) {
-      yield form;
-      count += 1;
-      if (count >= WORDS_TO_DETECT) return;
+      words.push(form);
+      if (words.length >= WORDS_TO_DETECT) return words;
     }
+    await slice.rest();
   }
+  return words;
 }
 
 /** The words of chunks, computed once each. */

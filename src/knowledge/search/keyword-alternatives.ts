@@ -1,3 +1,4 @@
+import type { TimeSlice } from '../../platform/clock/index.js';
 import { typingErrors } from './keyword-distance.js';
 import type { Term, TermRange } from './keyword-terms.js';
 import { lexemesOfWord, type QueryWord, variantsOf } from './keyword-words.js';
@@ -36,6 +37,8 @@ export class WordLookup {
   /** The word, and as it is spelled otherwise. */
   private readonly spelled: readonly { readonly text: string; readonly stems: readonly string[] }[];
   private readonly forms = new Map<string, boolean>();
+  /** Of terms, by each of the stemmers. */
+  private readonly stems = new Map<string, readonly string[]>();
   /** Forms in which it may end a compound although no text has them alone. */
   private readonly heads: readonly string[];
 
@@ -81,8 +84,8 @@ export class WordLookup {
     return { beginning: [{ letters: text.slice(0, letters), ...length }], ending: [...heads, { letters: text.slice(-letters), ...length }] };
   }
 
-  alternatives(known: ReadonlyMap<string, Term>): Alternative[] {
-    const found = this.word.unspaced ? this.unspacedAlternatives(known) : this.spacedAlternatives(known);
+  async alternatives(known: ReadonlyMap<string, Term>, slice: TimeSlice): Promise<Alternative[]> {
+    const found = this.word.unspaced ? this.unspacedAlternatives(known) : await this.spacedAlternatives(known, slice);
     const best = found.toSorted((left, right) => right.weight - left.weight || left.lexemes.join().length - right.lexemes.join().length || (left.lexemes.join() < right.lexemes.join() ? -1 : 1));
     return best.slice(0, MAX_ALTERNATIVES);
   }
@@ -99,12 +102,12 @@ export class WordLookup {
     const known = this.forms.get(term);
     if (known !== undefined) return known;
     const near = this.spelled.filter(({ text }) => term !== text && term.slice(0, 2) === text.slice(0, 2) && Math.abs(term.length - text.length) <= 8);
-    const isForm = near.length > 0 && this.stemmers.some((stem, index) => near.some(({ stems }) => stems[index] === stem(term)));
+    const isForm = near.length > 0 && this.stemsOf(term).some((stem, index) => near.some(({ stems }) => stems[index] === stem));
     this.forms.set(term, isForm);
     return isForm;
   }
 
-  private spacedAlternatives(known: ReadonlyMap<string, Term>): Alternative[] {
+  private async spacedAlternatives(known: ReadonlyMap<string, Term>, slice: TimeSlice): Promise<Alternative[]> {
     const { text, isWhole } = this.word;
     const weights = new Map<string, number>();
     const add = (term: string, weight: number): void => {
@@ -122,7 +125,7 @@ export class WordLookup {
       else if (text.length >= MIN_HALF && term.endsWith(text)) add(term, WEIGHT.head);
       else if (term.length > text.length + MAX_ENDING && this.heads.some((head) => term.endsWith(head))) add(term, WEIGHT.inflectedHead);
     }
-    if (!isKnown) this.addTypos(known, add);
+    if (!isKnown) await this.addTypos(known, add, slice);
     return [...alternatives(), ...this.compoundAlternatives(known, isKnown)];
   }
 
@@ -133,11 +136,12 @@ export class WordLookup {
     else if (this.word.text.length > MIN_HALF) add(term, 0.3 + 0.3 * share);
   }
 
-  private addTypos(known: ReadonlyMap<string, Term>, add: (term: string, weight: number) => void): void {
+  private async addTypos(known: ReadonlyMap<string, Term>, add: (term: string, weight: number) => void, slice: TimeSlice): Promise<void> {
     const { text } = this.word;
     if (text.length < MIN_TYPO || /\p{N}/u.test(text)) return;
     const max = maxErrors(text);
     for (const term of known.keys()) {
+      await slice.rest();
       if (/\p{N}/u.test(term)) continue;
       const errors = typingErrors(text, term, max);
       if (errors <= max) add(term, WEIGHT.typo[errors] ?? WEIGHT.half);
@@ -153,7 +157,17 @@ export class WordLookup {
     const { text } = this.word;
     // Stemmers are asked only about what could be it.
     if (term.length <= text.length || typingErrors(text, term, max + MAX_ENDING) > max + MAX_ENDING) return max + 1;
-    return Math.min(max + 1, ...this.stemmers.map((stem, index) => typingErrors(this.spelled[0]?.stems[index] ?? text, stem(term), max)));
+    // Most languages agree about most words.
+    const pairs = new Map(this.stemsOf(term).map((stem, index) => [stem, this.spelled[0]?.stems[index] ?? text] as const).map((pair) => [pair.join(' '), pair]));
+    return Math.min(max + 1, ...Array.from(pairs.values(), ([stem, own]) => typingErrors(own, stem, max)));
+  }
+
+  private stemsOf(term: string): readonly string[] {
+    const known = this.stems.get(term);
+    if (known) return known;
+    const stems = this.stemmers.map((stem) => stem(term));
+    this.stems.set(term, stems);
+    return stems;
   }
 
   private compoundAlternatives(known: ReadonlyMap<string, Term>, isKnown: boolean): Alternative[] {

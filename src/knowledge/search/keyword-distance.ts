@@ -4,19 +4,23 @@
  */
 export function typingErrors(left: string, right: string, max: number): number {
   if (Math.abs(left.length - right.length) > max) return max + 1;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= left.length; row += 1) {
-    const now = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const same = left[row - 1] === right[column - 1];
-      let errors = Math.min((last[column] ?? 0) + 1, (now[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (same ? 0 : 1));
-      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+  const row = (): number[] => new Array<number>(right.length + 2).fill(max + 1);
+  let [beforeLast, last, now] = [row(), Array.from({ length: right.length + 2 }, (_, column) => Math.min(column, max + 1)), row()];
+  for (let at = 1; at <= left.length; at += 1) {
+    // What is further from the diagonal takes more mistakes than are allowed: long words are compared in as little time as short ones.
+    const [first, end] = [Math.max(1, at - max), Math.min(right.length, at + max)];
+    let least = (now[first - 1] = first === 1 ? Math.min(at, max + 1) : max + 1);
+    for (let column = first; column <= end; column += 1) {
+      const same = left[at - 1] === right[column - 1];
+      let errors = Math.min((last[column] ?? 0) + 1, (now[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (same ? 0 : 1), max + 1);
+      const swapped = at > 1 && column > 1 && left[at - 1] === right[column - 2] && left[at - 2] === right[column - 1];
       if (swapped) errors = Math.min(errors, (beforeLast[column - 2] ?? 0) + 1);
-      now.push(errors);
+      now[column] = errors;
+      least = Math.min(least, errors);
     }
-    if (Math.min(...now) > max) return max + 1;
-    [beforeLast, last] = [last, now];
+    if (least > max) return max + 1;
+    now[end + 1] = max + 1;
+    [beforeLast, last, now] = [last, now, beforeLast];
   }
   return Math.min(last[right.length] ?? 0, max + 1);
 }

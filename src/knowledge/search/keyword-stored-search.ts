@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { TimeSlice } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
+import { COMPUTE_SLICE_MS } from '../indexing/limits.js';
 import { SAMPLED_ONE_IN } from '../indexing/prepared-document.js';
 import { LEXEME, PART_LEVELS } from '../indexing/vocabulary.js';
 import { VISIBLE_CHUNK } from '../persistence/knowledge.schema.js';
@@ -72,7 +74,12 @@ export class StoredKeywordSearch extends KeywordSearch {
     const exact = [...new Set(exactOf.flatMap((terms) => [...terms]))];
     const beginning = lookups.flatMap((lookup, word) => lookup.formRanges().map((range) => ({ ...range, word })));
     addTerms(await readTerms(this.database, number, words.length, { exact, beginning, ending: [] }));
-    const second = lookups.map((lookup, word) => lookup.secondRanges(known[word] ?? new Map()));
+    const slice = new TimeSlice(COMPUTE_SLICE_MS);
+    const second: ReturnType<WordLookup['secondRanges']>[] = [];
+    for (const [word, lookup] of lookups.entries()) {
+      second.push(lookup.secondRanges(known[word] ?? new Map()));
+      await slice.rest();
+    }
     addTerms(
       await readTerms(this.database, number, words.length, {
         exact: [],
@@ -80,12 +87,15 @@ export class StoredKeywordSearch extends KeywordSearch {
         ending: second.flatMap((ranges, word) => ranges.ending.map((range) => ({ ...range, word }))),
       }),
     );
-    return lookups.map((lookup, index) => {
+    const found: Word[] = [];
+    for (const [index, lookup] of lookups.entries()) {
       const own = known[index] ?? new Map<string, Term>();
-      const alternatives = lookup.alternatives(own);
+      const alternatives = await lookup.alternatives(own, slice);
       const sampled = alternatives.reduce((sum, { lexemes }) => sum + sampledOf(lexemes, own), 0);
-      return { word: lookup.word, alternatives, sampled, any: conditionOf(number, alternatives) };
-    });
+      found.push({ word: lookup.word, alternatives, sampled, any: conditionOf(number, alternatives) });
+      await slice.rest();
+    }
+    return found;
   }
 
   private async counted({ chunks }: VocabularyFacts, words: readonly Word[]): Promise<CountedWord[]> {

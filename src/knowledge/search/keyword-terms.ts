@@ -52,9 +52,22 @@ export interface WordRange extends TermRange {
 const MAX_SCANNED = 3_000;
 /** Words of a query for which ranges are read in full; where there are more, each has its part of that. */
 const FULL_WORDS = 8;
+/** Words whose ranges one statement reads: the embedded database works in the thread that answers requests. */
+const READ_AT_ONCE = 4;
 const RANGES = 'as r(word integer, letters text, "minLength" integer, "maxLength" integer, "limit" integer)';
 
+/** @param words of the whole query */
 export async function readTerms(executor: SqlExecutor, vocabulary: number, words: number, { exact, beginning, ending }: TermsWanted): Promise<FoundTerm[]> {
+  const found: FoundTerm[] = [];
+  for (let first = 0; first < Math.max(words, 1); first += READ_AT_ONCE) {
+    const isRead = ({ word }: WordRange): boolean => word >= first && word < first + READ_AT_ONCE;
+    const part = { exact: first === 0 ? exact : [], beginning: beginning.filter(isRead), ending: ending.filter(isRead) };
+    for (const term of await readPart(executor, vocabulary, words, part)) found.push(term);
+  }
+  return found;
+}
+
+async function readPart(executor: SqlExecutor, vocabulary: number, words: number, { exact, beginning, ending }: TermsWanted): Promise<FoundTerm[]> {
   if (exact.length + beginning.length + ending.length === 0) return [];
   const share = Math.min(1, FULL_WORDS / Math.max(words, 1));
   const limited = (ranges: readonly WordRange[]): string => JSON.stringify(ranges.map((range) => ({ ...range, limit: Math.ceil(range.limit * share) })));

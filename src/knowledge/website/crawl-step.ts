@@ -121,7 +121,7 @@ export class CrawlStep {
       try {
         const pauseMs = this.slots.knownPauseMs(hostOf(new URL(current.url)));
         if (pauseMs > MAX_PAUSE_MS) await recorder.record({ kind: 'failed', page, reason: LONG_PAUSE, gone: false, links: [] });
-        else if (pauseMs > 0) await this.giveBack(context, current, 0);
+        else if (pauseMs > 0 && (await context.rulesOf(current.origin)).closed === null) await this.giveBack(context, current, 0);
         else await recorder.record(await this.visitPage.execute(context, current, fetched));
       } catch (error) {
         if (!(error instanceof HostPaused)) throw error;
@@ -142,10 +142,10 @@ export class CrawlStep {
     const pauses = await this.pausesOf(context);
     const isDue = (origin: string): boolean => !slow.has(origin) && ((pauses.get(origin) ?? 0) === 0 || (pauses.get(origin) ?? 0) > MAX_PAUSE_MS);
     const claimed = await this.pages.claim(context.crawl, context.scope.origins.filter(isDue), context.claim);
-    const kept: ClaimedPage[] = [];
+    const kept = claimed.filter(({ origin }) => pauses.has(origin));
     const postponed: { id: string; availableAt: Date }[] = [];
     const availableAt = this.clock.now();
-    for (const page of claimed) {
+    for (const page of claimed.filter(({ origin }) => !pauses.has(origin))) {
       const { crawlDelayMs } = await context.rulesOf(page.origin);
       if (crawlDelayMs > 0 && slow.has(page.origin)) postponed.push({ id: page.id, availableAt });
       else kept.push(page);

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
-import { HostPaused } from '../crawl/host-slots.js';
+import { hostOf } from '../crawl/host.js';
+import { HostPaused, HostSlots } from '../crawl/host-slots.js';
 import { Sitemaps, type UnreadSitemaps } from '../crawl/sitemaps.js';
 import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
 import { CrawlContext, CrawlSuperseded } from './crawl-context.js';
-import { SITES_OPENED_AT_ONCE } from './limits.js';
+import { MAX_PAUSE_MS, SITES_OPENED_AT_ONCE } from './limits.js';
 
 /** Adds the pages that a crawl begins with: the roots, or the pages that were picked; then what sitemaps list. */
 @Injectable()
@@ -13,6 +14,7 @@ export class OpenSites {
     private readonly database: Database,
     private readonly pages: CrawlPages,
     private readonly sitemaps: Sitemaps,
+    private readonly slots: HostSlots,
   ) {}
 
   /** All sites' first pages come before any sitemap: none of them is left out because of a large one. @throws CrawlSuperseded */
@@ -30,6 +32,7 @@ export class OpenSites {
   async next(context: CrawlContext): Promise<'now' | 'in_turn' | 'none'> {
     const opened = await this.pages.openedOrigins(context.crawl);
     const waiting = context.scope.openOrigins.filter((origin) => opened.get(origin) !== null);
+    await this.slots.pausesOf(waiting.map((origin) => hostOf(new URL(origin))));
     const paused: string[] = [];
     for (let at = 0; at < waiting.length; at += SITES_OPENED_AT_ONCE) {
       const some = waiting.slice(at, at + SITES_OPENED_AT_ONCE);
@@ -43,8 +46,11 @@ export class OpenSites {
 
   /** @returns false where something has to wait for the host's next turn */
   private async openInTurn(context: CrawlContext, origin: string, unread: UnreadSitemaps | null): Promise<boolean> {
+    const pauseMs = this.slots.knownPauseMs(hostOf(new URL(origin)));
+    if (pauseMs > 0 && pauseMs <= MAX_PAUSE_MS) return false;
     try {
-      return await this.open(context, origin, unread);
+      // Its pages fail unasked where that is too long for a crawl.
+      return await (pauseMs > 0 ? this.opened(context, origin, [], null) : this.open(context, origin, unread));
     } catch (error) {
       if (error instanceof HostPaused) return false;
       throw error;
@@ -65,6 +71,11 @@ export class OpenSites {
         if (page) found.push({ ...page, depth: 1 });
       }
     }
+    return this.opened(context, origin, found, unread);
+  }
+
+  /** @returns whether nothing is left of its sitemaps */
+  private async opened(context: CrawlContext, origin: string, found: readonly FoundPage[], unread: UnreadSitemaps | null): Promise<boolean> {
     await this.add(context, found, (transaction) => this.pages.openOrigin(transaction, context.crawl, origin, unread));
     return unread === null;
   }

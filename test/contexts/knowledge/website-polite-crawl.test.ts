@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestOrganization, useService } from '../../support/harness.js';
+import { type TestOrganization, until, useService } from '../../support/harness.js';
 import { useSite } from '../../support/site-server.js';
 import { AgentWebsite } from '../../support/websites.js';
 
@@ -10,7 +11,9 @@ const away = useSite();
 const unhurried = useSite();
 /** More than one process has steps at a time. */
 const slow = Array.from({ length: 12 }, () => useSite());
-const sites = [site, other, away, unhurried, ...slow];
+/** Asks for some seconds. */
+const hushed = useSite();
+const sites = [site, other, away, unhurried, hushed, ...slow];
 const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => sites.some(({ egressAllow: allowed }) => allowed.has(host)) });
 const service = useService({ egressAllow });
 let organization: TestOrganization;
@@ -57,6 +60,32 @@ describe('a host', () => {
     expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 13, indexed: 13 } });
     // Those that were under way when it said so.
     expect(requestedAt.filter((at) => at < refusedAt + 2_500).length).toBeLessThanOrEqual(4);
+  });
+
+  it('that says 429 is asked for nothing else until its time, by no other agent: neither robots.txt nor sitemap', async () => {
+    const requestedAt: number[] = [];
+    let refusedAt = 0;
+    const answered = (type: string, body: string) => (_request: unknown, response: ServerResponse): void => {
+      requestedAt.push(Date.now());
+      response.writeHead(200, { 'content-type': type }).end(body);
+    };
+    hushed.page('/robots.txt', answered('text/plain', 'User-agent: *\nAllow: /\n'));
+    hushed.page('/sitemap.xml', answered('text/xml', `<urlset><url><loc>${hushed.url('/listed')}</loc></url></urlset>`));
+    hushed.page('/listed', answered('text/html', '<html><body>Listed</body></html>'));
+    hushed.page('/', (request, response) => {
+      if (refusedAt > 0) answered('text/html', '<html><body>Home</body></html>')(request, response);
+      else response.writeHead(429, { 'retry-after': '4' }).end(() => (refusedAt = Date.now()));
+    });
+    const [first, second] = [await website(), await website()];
+    const crawl = first.crawl({ rootUrl: hushed.url('/') });
+    const held = (): Promise<unknown[]> => service.database.query('select 1 from crawl_hosts where host = $1 and next_at > now()', [`127.0.0.1:${new URL(hushed.url('/')).port}`]);
+    await until(async () => (await held()).length > 0, 'the host is to be left alone');
+    const heldAt = Date.now();
+    await second.put({ rootUrl: hushed.url('/') });
+    expect((await crawl).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 2, indexed: 2 } });
+    expect((await second.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 2, indexed: 2 } });
+    // The other page of the first one may have been under way.
+    expect(requestedAt.filter((at) => at > heldAt && at < refusedAt + 3_500).length).toBeLessThanOrEqual(1);
   });
 
   it('that wants to be asked again at once is asked again after a while of our own', async () => {
