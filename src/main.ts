@@ -1,3 +1,4 @@
+import { keepCompiledCode } from './platform/compile-cache/index.js';
 import { InvalidSetting, loadSettings, type ProcessRole, StartFailure } from './platform/config/index.js';
 
 interface Mode {
@@ -26,6 +27,7 @@ function describe(error: unknown): string {
 try {
   const settings = loadSettings(readMode(process.argv[2] ?? 'all'));
   // Only now: loading the whole service takes a second, and a wrong setting is told at once.
+  keepCompiledCode();
   const { start } = await import('./start.js');
   await start(settings);
 } catch (error) {

@@ -9,6 +9,7 @@ import type { ModelRuntime } from './domain/model-runtime.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
 import { MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
 import { SandboxRuntime } from './providers/sandbox/sandbox.runtime.js';
+import { OnDemandRuntime } from './providers/shared/on-demand.runtime.js';
 import { RetryingRuntime } from './providers/shared/retrying.runtime.js';
 import { ModelTransport } from './providers/shared/transport.js';
 
@@ -17,7 +18,10 @@ export function modelRuntimes(settings: Settings, transport: ModelTransport, clo
   const sandbox = settings.demo ? new SandboxRuntime(clock) : undefined;
   const overSdk = (provider: ModelProvider): ModelRuntime => {
     const { apiKey, baseUrl } = managedAccess(settings, provider);
-    const runtime = new provider.runtime({ managedKey: apiKey, baseUrl }, transport, clock);
+    const runtime = new OnDemandRuntime(async () => {
+      const Runtime = await provider.runtime();
+      return new Runtime({ managedKey: apiKey, baseUrl }, transport, clock);
+    });
     return new RetryingRuntime(runtime, clock, randomFraction);
   };
   return new Map(MODEL_PROVIDERS.map((provider) => [provider.type, sandbox ?? overSdk(provider)]));

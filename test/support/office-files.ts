@@ -1,4 +1,4 @@
-import { zipOf, type Member } from './zip-writer.js';
+import { bytesOf, zipOf, type Member } from './zip-writer.js';
 
 const TYPES: Member = { name: '[Content_Types].xml', content: '<?xml version="1.0"?><Types/>' };
 const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -16,7 +16,7 @@ function relations(member: string, entries: readonly (readonly [id: string, type
 
 /** @param body the XML within `w:body` */
 export function docxOf(body: string | Buffer, { title = '', flags = 0, more = [] as readonly Member[] } = {}): Buffer {
-  const document = Buffer.concat([Buffer.from('<w:document><w:body>'), Buffer.from(body as string), Buffer.from('</w:body></w:document>')]);
+  const document = Buffer.concat([Buffer.from('<w:document><w:body>'), bytesOf(body), Buffer.from('</w:body></w:document>')]);
   const styles = `<w:styles><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="Own"><w:name w:val="Own"/><w:basedOn w:val="berschrift1"/></w:style>
     <w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style></w:styles>`;
   return zipOf([TYPES, { name: 'word/document.xml', content: document, flags }, { name: 'word/styles.xml', content: styles }, ...(title ? [core(title)] : []), ...more]);

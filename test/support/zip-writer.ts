@@ -7,13 +7,18 @@ export interface Member {
   readonly flags?: number;
 }
 
+/** The bytes of a text; a buffer is not copied, since some are hundreds of megabytes. */
+export function bytesOf(content: string | Buffer): Buffer {
+  return typeof content === 'string' ? Buffer.from(content) : content;
+}
+
 /** A zip archive of these members. */
 export function zipOf(members: readonly Member[]): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
   for (const { name, content, flags = 0 } of members) {
-    const bytes = Buffer.from(content as string);
+    const bytes = bytesOf(content);
     const packed = deflateRawSync(bytes);
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);

@@ -8,11 +8,10 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
-import { Settings } from '../config/index.js';
+import { type FilesBucket, Settings } from '../config/index.js';
 import { Logger } from '../telemetry/index.js';
 import { DiskFileStore } from './disk-file-store.js';
 import { FileStore } from './file-store.js';
-import { S3FileStore } from './s3-file-store.js';
 import { SWEEP_EVERY_MS } from './limits.js';
 import { TempUploads } from './temp-uploads.js';
 
@@ -30,8 +29,9 @@ export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShu
   ) {}
 
   static forRoot({ filesBucket, dataDir }: Settings): DynamicModule {
-    const store = filesBucket ? new S3FileStore(filesBucket) : new DiskFileStore(join(dataDir, 'files'));
-    return { module: FileStoreModule, providers: [{ provide: FileStore, useValue: store }], exports: [FileStore] };
+    const useFactory = (): FileStore | Promise<FileStore> =>
+      filesBucket ? storeIn(filesBucket) : new DiskFileStore(join(dataDir, 'files'));
+    return { module: FileStoreModule, providers: [{ provide: FileStore, useFactory }], exports: [FileStore] };
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -59,4 +59,10 @@ export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShu
       this.logger.warn({ err: error }, 'Temporary files could not be removed');
     }
   }
+}
+
+/** Its SDK is loaded where it is used alone. */
+async function storeIn(bucket: FilesBucket): Promise<FileStore> {
+  const { S3FileStore } = await import('./s3-file-store.js');
+  return new S3FileStore(bucket);
 }

@@ -19,9 +19,9 @@ import {
   FileStoreModule,
   FileStoreUnavailable,
   FileTooLarge,
-  S3FileStore,
   TempUploads,
 } from './index.js';
+import { S3FileStore } from './s3-file-store.js';
 
 const MIB = 1024 * 1024;
 const OPTIONS = { contentType: 'text/plain', maxBytes: 64 * MIB };

@@ -2,12 +2,11 @@ import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
 import { defineProvider } from '../shared/provider.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
 import { AnthropicProviderBody, AnthropicProviderChangeBody, AnthropicProviderResponse } from './anthropic.dto.js';
-import { AnthropicRuntime } from './anthropic.runtime.js';
 import { anthropicSettings } from './anthropic.settings.js';
 
 export const anthropic = defineProvider({
   type: 'anthropic',
-  runtime: AnthropicRuntime,
+  runtime: async () => (await import('./anthropic.runtime.js')).AnthropicRuntime,
   models: ANTHROPIC_MODELS,
   settings: anthropicSettings,
   bodies: {

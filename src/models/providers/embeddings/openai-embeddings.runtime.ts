@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { EmbeddingsEndpoint } from '../../../platform/config/index.js';
 import { EmbeddingModel, type EmbeddingResult } from '../../domain/embedding-model.js';
@@ -12,28 +12,28 @@ const TOO_LATE = new Error('The endpoint was given up');
 /** Any endpoint that speaks OpenAI's embeddings API. */
 export class OpenAiEmbeddings extends EmbeddingModel {
   readonly model: string | undefined;
-  private readonly client: OpenAI | undefined;
   private readonly apiKey: string | undefined;
+  private client: Promise<OpenAI> | undefined;
 
   constructor(
-    endpoint: EmbeddingsEndpoint | undefined,
-    transport: Pick<ModelTransport, 'fetch'>,
+    private readonly endpoint: EmbeddingsEndpoint | undefined,
+    private readonly transport: Pick<ModelTransport, 'fetch'>,
     private readonly clock: Clock,
     private readonly limits = { answerBytes: MAX_ANSWER_BYTES, answerMs: EMBEDDING_MS },
   ) {
     super();
     this.model = endpoint?.model;
     this.apiKey = endpoint?.apiKey;
-    this.client = endpoint && this.clientOf(endpoint, transport);
   }
 
   async embed(model: string, texts: readonly string[], signal: AbortSignal): Promise<EmbeddingResult> {
     signal.throwIfAborted();
-    if (!this.client) throw new Error('There is no endpoint for embeddings');
+    if (!this.endpoint) throw new Error('There is no endpoint for embeddings');
+    this.client ??= this.clientOf(this.endpoint);
     const late = new AbortController();
     const cancel = this.clock.after(this.limits.answerMs, () => late.abort(TOO_LATE));
     try {
-      const answer: unknown = await this.client.embeddings.create(
+      const answer: unknown = await (await this.client).embeddings.create(
         // Numbers rather than base64, which not every endpoint knows.
         { model, input: [...texts], encoding_format: 'float' },
         { signal: AbortSignal.any([signal, late.signal]) },
@@ -48,7 +48,8 @@ export class OpenAiEmbeddings extends EmbeddingModel {
     }
   }
 
-  private clientOf({ baseUrl: baseURL, apiKey }: EmbeddingsEndpoint, transport: Pick<ModelTransport, 'fetch'>): OpenAI {
+  private async clientOf({ baseUrl: baseURL, apiKey }: EmbeddingsEndpoint): Promise<OpenAI> {
+    const { OpenAI } = await import('openai');
     return new OpenAI({
       apiKey: apiKey ?? 'none',
       baseURL,
@@ -58,7 +59,7 @@ export class OpenAiEmbeddings extends EmbeddingModel {
       project: null,
       webhookSecret: null,
       defaultHeaders: apiKey === undefined ? { authorization: null } : {},
-      fetch: async (input, init) => withLimit(await transport.fetch(input, init), this.limits.answerBytes),
+      fetch: async (input, init) => withLimit(await this.transport.fetch(input, init), this.limits.answerBytes),
       maxRetries: 0,
       logLevel: 'off',
     });

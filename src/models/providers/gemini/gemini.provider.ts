@@ -2,12 +2,11 @@ import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
 import { defineProvider } from '../shared/provider.js';
 import { GEMINI_MODELS } from './gemini.catalogue.js';
 import { GeminiProviderBody, GeminiProviderChangeBody, GeminiProviderResponse } from './gemini.dto.js';
-import { GeminiRuntime } from './gemini.runtime.js';
 import { geminiSettings } from './gemini.settings.js';
 
 export const gemini = defineProvider({
   type: 'gemini',
-  runtime: GeminiRuntime,
+  runtime: async () => (await import('./gemini.runtime.js')).GeminiRuntime,
   models: GEMINI_MODELS,
   settings: geminiSettings,
   bodies: { create: GeminiProviderBody, change: GeminiProviderChangeBody, response: GeminiProviderResponse },

@@ -2,12 +2,11 @@ import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
 import { defineProvider } from '../shared/provider.js';
 import { OPENAI_MODELS } from './openai-responses.catalogue.js';
 import { OpenAiProviderBody, OpenAiProviderChangeBody, OpenAiProviderResponse } from './openai-responses.dto.js';
-import { OpenAiResponsesRuntime } from './openai-responses.runtime.js';
 import { openAiSettings } from './openai-responses.settings.js';
 
 export const openAiResponses = defineProvider({
   type: 'openai-responses',
-  runtime: OpenAiResponsesRuntime,
+  runtime: async () => (await import('./openai-responses.runtime.js')).OpenAiResponsesRuntime,
   models: OPENAI_MODELS,
   settings: openAiSettings,
   bodies: { create: OpenAiProviderBody, change: OpenAiProviderChangeBody, response: OpenAiProviderResponse },

@@ -2,7 +2,7 @@ import type { Feature } from '../../../access/index.js';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { DtoClass } from '../../../platform/http/index.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
-import type { ModelRuntime } from '../../domain/model-runtime.js';
+import type { ModelRuntime, ProviderOptions } from '../../domain/model-runtime.js';
 import type { KeyChoice, OwnKeyRules } from './own-key.js';
 import type { ProviderAccess } from './provider-call.js';
 import type { ModelTransport } from './transport.js';
@@ -42,6 +42,13 @@ export interface ProviderSettings<Options, Request> {
   withWebSearch?(options: Options): Options;
 }
 
+/** What makes the runtime of one process. */
+export type RuntimeClass<Options extends ProviderOptions> = new (
+  access: ProviderAccess,
+  transport: ModelTransport,
+  clock: Clock,
+) => ModelRuntime<Options>;
+
 /**
  * A provider that agents run on. Its methods take options of its own type alone, which the types cannot tell once
  * the descriptor has been looked up: look it up by the type of the options that it is given.
@@ -57,7 +64,8 @@ export interface Provider<
     /** `provider` of an agent in answers. */
     readonly response: DtoClass;
   };
-  readonly runtime: new (access: ProviderAccess, transport: ModelTransport, clock: Clock) => ModelRuntime<Options>;
+  /** Loaded when it is asked for, since the SDK comes with it. */
+  runtime(): Promise<RuntimeClass<Options>>;
   /** Strongest first: the order in which a refusal lists them. Exactly one is the default. */
   readonly models: readonly CatalogueModel[];
   readonly settings: ProviderSettings<Options, Request>;

@@ -1,0 +1,1 @@
+export { keepCompiledCode } from './compile-cache.js';
