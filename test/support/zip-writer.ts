@@ -44,3 +44,10 @@ export function zipOf(members: readonly Member[]): Buffer {
   end.writeUInt32LE(offset, 16);
   return Buffer.concat([...locals, directory, end]);
 }
+
+/** The same archive, whose directory says another size of a member. */
+export function withToldSize(zip: Buffer, member: string, size: number): Buffer {
+  const changed = Buffer.from(zip);
+  changed.writeUInt32LE(size, changed.lastIndexOf(member) - 46 + 24);
+  return changed;
+}

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { read } from '../../../../test/support/documents.js';
 import { docxOf, pptxOf, wordParagraph, xlsxOf } from '../../../../test/support/office-files.js';
 import { pdfOf } from '../../../../test/support/pdf-writer.js';
-import { zipOf } from '../../../../test/support/zip-writer.js';
+import { withToldSize, zipOf } from '../../../../test/support/zip-writer.js';
 
 describe('what is read of', () => {
   it('text are its paragraphs', async () => {
@@ -129,12 +129,6 @@ const OLE = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(
 const ole = (part: string): Buffer => Buffer.concat([OLE, Buffer.from(part, 'utf16le')]);
 const broken = docxOf(wordParagraph('x')).subarray(0, 300);
 const scan = pdfOf([[]]);
-
-/** What the directory of a zip archive says about the size of a member. */
-function withToldSize(zip: Buffer, member: string, size: number): Buffer {
-  zip.writeUInt32LE(size, zip.lastIndexOf(member) - 46 + 24);
-  return zip;
-}
 
 describe('refused is', () => {
   it.each<readonly [what: string, content: string | Buffer, name: string, reason: string, message: string]>([

@@ -3,6 +3,9 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { UnreadableDocument } from '../../domain/knowledge.errors.js';
 import { MAX_ARCHIVE_MEMBERS, MAX_INFLATED_BYTES } from '../limits.js';
 
+/** Deflate packs no more bytes than this into one. */
+const MAX_DEFLATE_RATIO = 1_032;
+
 /**
  * The members of a zip archive. One is inflated when it is read, as a stream; all together are inflated to so many bytes
  * at most, whatever their headers say.
@@ -43,17 +46,24 @@ export class Archive {
     const entry = this.members.get(name.toLowerCase());
     if (!entry) return;
     if (entry.isEncrypted()) throw new UnreadableDocument('encrypted', 'The file is protected by a password. Save it without one and upload it again.');
+    // Said and possible: nothing has to be inflated to find out. What is said and cannot be is found out by inflating.
+    const isPossible = entry.uncompressedSize <= entry.compressedSize * MAX_DEFLATE_RATIO;
+    if (isPossible && this.inflated + entry.uncompressedSize > MAX_INFLATED_BYTES) throw inflatesTooLarge();
     const stream: Readable = await this.zip.openReadStreamPromise(entry);
     try {
       for await (const part of stream as AsyncIterable<Buffer>) {
         this.inflated += part.length;
-        if (this.inflated > MAX_INFLATED_BYTES) throw tooLarge(`unpacked it has more than ${MAX_INFLATED_BYTES / 1024 / 1024} MB`);
+        if (this.inflated > MAX_INFLATED_BYTES) throw inflatesTooLarge();
         yield part;
       }
     } finally {
       stream.destroy();
     }
   }
+}
+
+function inflatesTooLarge(): UnreadableDocument {
+  return tooLarge(`unpacked it has more than ${MAX_INFLATED_BYTES / 1024 / 1024} MB`);
 }
 
 function tooLarge(why: string): UnreadableDocument {
