@@ -3,13 +3,10 @@
 //   cluster    the HTTP tests and the units on PostgreSQL and Redis (DATABASE_URL, REDIS_URL); a skipped test fails it
 //   probe      runs no tests; fails with one line when PostgreSQL or Redis does not answer
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
 const PROBE_MS = 3000;
-/** Where the service keeps it too: its code and jest's are compiled once, not by each worker and each process that tests start. */
-const COMPILE_CACHE = resolve('node_modules/.cache/compile');
 
 const databaseUrl = process.env.DATABASE_URL ?? 'postgresql://root@127.0.0.1:5432/test';
 const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -52,8 +49,7 @@ async function requireCluster() {
 
 /** Replaces this process as far as Node can: jest's output, exit code and signals are its own. */
 function runJest(environment, jestArguments) {
-  const env = { ...environment, NODE_COMPILE_CACHE: COMPILE_CACHE };
-  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...jestArguments], { stdio: 'inherit', env });
+  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...jestArguments], { stdio: 'inherit', env: environment });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code) => (process.exitCode = code ?? 1));
 }
