@@ -28,6 +28,4 @@ export default {
   maxWorkers: '100%',
   // Modules are never unloaded, so a worker grows with every file it runs.
   workerIdleMemoryLimit: '2500MB',
-  // One of gigabytes is not gone within the half second after which jest would warn of what keeps it alive.
-  workerGracefulExitTimeout: 10_000,
 };
