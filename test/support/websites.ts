@@ -40,12 +40,12 @@ export class AgentWebsite {
   }
 
   /** As it reads once the crawl has ended. */
-  async crawled(): Promise<WebsiteBody> {
+  async crawled(withinMs = 30_000): Promise<WebsiteBody> {
     let { body } = await this.read();
     await until(async () => {
       ({ body } = await this.read());
       return body.sync.state !== 'IN_PROGRESS';
-    }, 'the crawl ends', { everyMs: 25 });
+    }, 'the crawl ends', { everyMs: 25, withinMs });
     return body;
   }
 

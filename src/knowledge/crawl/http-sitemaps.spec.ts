@@ -136,6 +136,12 @@ describe('an index of sitemaps', () => {
     expect(bench.canary.requests).toHaveLength(before + 50);
   });
 
+  it('is not followed to addresses that are longer than those of the protocol', async () => {
+    const [fits, long] = [2_048, 2_049].map((length) => `${ORIGIN}/`.padEnd(length - 4, 'a').concat('.xml'));
+    serve({ '/sitemap.xml': index(long ?? '', fits ?? ''), [(long ?? '').slice(ORIGIN.length)]: urlset('/long'), [(fits ?? '').slice(ORIGIN.length)]: urlset('/fits') });
+    expect(await pagesOf()).toEqual(urls('/fits'));
+  });
+
   it('is not followed to other hosts, as robots.txt is', async () => {
     serve({ '/sitemap.xml': index('http://b.example/s.xml', `${ORIGIN}/1.xml`), '/1.xml': urlset('/a'), '/s.xml': urlset('/b') });
     expect(await pagesOf()).toEqual(urls('/a'));

@@ -5,7 +5,7 @@ import { codeOf } from '../../platform/errors/index.js';
 import { hostOf } from './host.js';
 import { HostPaused, HostSlots } from './host-slots.js';
 import {
-  MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
+  MAX_SITEMAP_ADDRESS, MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
 } from './limits.js';
 import { hostPauseMs } from './retry-delay.js';
 import { Robots } from './robots.js';
@@ -59,7 +59,7 @@ class Listing {
   }
 
   private addFile(url: URL | null, depth: number): void {
-    if (!url || depth > MAX_SITEMAP_DEPTH || this.known.size >= MAX_SITEMAP_FILES || this.known.has(url.href)) return;
+    if (!url || url.href.length > MAX_SITEMAP_ADDRESS || depth > MAX_SITEMAP_DEPTH || this.known.size >= MAX_SITEMAP_FILES || this.known.has(url.href)) return;
     this.known.add(url.href);
     this.waiting.push({ url: url.href, depth });
   }

@@ -46,6 +46,8 @@ export const MAX_WILDCARD_RULES = 5_000;
 /** One file, after decompression; the rest is ignored. */
 export const MAX_SITEMAP_BYTES = 10 * 1024 * 1024;
 export const MAX_SITEMAP_FILES = 50;
+/** Characters of a file's address, as the protocol has it: what is left to be read is kept with the crawl. */
+export const MAX_SITEMAP_ADDRESS = 2_048;
 /** Indexes in indexes. */
 export const MAX_SITEMAP_DEPTH = 3;
 export const MAX_SITEMAP_REDIRECTS = 5;

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js';
 import { CrawlPages } from '../../../src/knowledge/persistence/crawl-pages.repository.js';
 import { EndedCrawls } from '../../../src/knowledge/persistence/ended-crawls.repository.js';
@@ -55,8 +55,27 @@ async function countOf(table: 'knowledge_documents' | 'knowledge_website_pages' 
 describe('a worker that dies in a step', () => {
   /** What a dead worker would still do is nothing. The call ends with the test: the service could not stop before it. */
   let bury = (): void => undefined;
-  const never = (): Promise<never> => new Promise((_resolve, reject) => (bury = () => reject(new Error('died'))));
+  const never = (): Promise<never> => {
+    workers.alive -= 1;
+    return new Promise((_resolve, reject) => (bury = () => reject(new Error('died'))));
+  };
   afterEach(() => bury());
+
+  /** Those at work now. Each test has its own: a step may outlive its test. */
+  let workers = { alive: 0 };
+  beforeEach(() => {
+    const own = { alive: 0 };
+    workers = own;
+    const { execute } = CrawlStep.prototype as { execute: (this: CrawlStep, ...parameters: Parameters<CrawlStep['execute']>) => ReturnType<CrawlStep['execute']> };
+    jest.spyOn(CrawlStep.prototype, 'execute').mockImplementation(async function (this: CrawlStep, ...parameters) {
+      own.alive += 1;
+      try {
+        await execute.apply(this, parameters);
+      } finally {
+        own.alive -= 1;
+      }
+    });
+  });
 
   const steps: readonly [string, () => void][] = [
     ['before its first page', () => jest.spyOn(CrawlPages.prototype, 'claim').mockImplementationOnce(never)],
@@ -73,9 +92,11 @@ describe('a worker that dies in a step', () => {
     die();
     await agent.put({ rootUrl: site.url('/') });
     await until(async () => {
-      // The minute's look at crawls, and what a claim of a dead worker lasts.
-      skip(60_000);
-      await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+      // The minute's look at crawls, and what a claim of a dead worker lasts: those who work would lose theirs too.
+      if (workers.alive === 0) {
+        skip(60_000);
+        await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+      }
       return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
     }, 'the crawl ends', { everyMs: 100 });
     expect((await agent.read()).body.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 6, indexed: 6 } });

@@ -127,15 +127,15 @@ describe('a page whose answer breaks off', () => {
 describe('a host that wants pauses', () => {
   it('has its sitemaps and redirects read one at each turn, each once, and all that they lead to is indexed', async () => {
     unhurried.robots(['User-agent: *', 'Crawl-delay: 1', `Sitemap: ${unhurried.url('/index.xml')}`]);
-    const index = [1, 2].map((number) => `<sitemap><loc>${unhurried.url(`/${number}.xml`)}</loc></sitemap>`).join('');
-    unhurried.page('/index.xml', { type: 'application/xml', body: `<sitemapindex>${index}</sitemapindex>` });
-    unhurried.sitemap(['/first'], '/1.xml');
-    unhurried.sitemap(['/old'], '/2.xml');
-    for (const path of ['/', '/first', '/new']) unhurried.article(path, { title: path, text: `This is ${path}.` });
+    unhurried.page('/index.xml', { type: 'application/xml', body: `<sitemapindex><sitemap><loc>${unhurried.url('/1.xml')}</loc></sitemap></sitemapindex>` });
+    unhurried.sitemap(['/old'], '/1.xml');
+    for (const path of ['/', '/new']) unhurried.article(path, { title: path, text: `This is ${path}.` });
     unhurried.page('/old', { status: 301, headers: { location: '/new' } });
     const agent = await website();
-    expect((await agent.crawl({ rootUrl: unhurried.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 4, indexed: 3, skipped: 1 } });
-    const once = ['/index.xml', '/1.xml', '/2.xml', '/', '/first', '/old', '/new'];
+    await agent.put({ rootUrl: unhurried.url('/') });
+    // A second and more for each of its five turns.
+    expect((await agent.crawled(55_000)).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 3, indexed: 2, skipped: 1 } });
+    const once = ['/index.xml', '/1.xml', '/', '/old', '/new'];
     expect(once.map((path) => unhurried.count(path))).toEqual(once.map(() => 1));
   });
 
