@@ -1,27 +1,23 @@
-/**
- * 1,000 files uploaded at once as knowledge of an agent, until all are read: how long it takes, and in how much memory.
- * `npm run -s build && node bench/knowledge-uploads.ts [--quick] [--embedded]`; one process receives, keeps and parses them, on
- * PostgreSQL or on the embedded database.
- */
+/** Files uploaded at once as knowledge of an agent, until all are read: how long it takes, and in how much memory. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { round } from './figures.ts';
+import { round, sum } from './figures.ts';
+import type { Say } from './passes.ts';
+import type { UploadPlan } from './plan.ts';
+import type { Environment, Service } from './processes.ts';
 import { createKey, post } from './provision.ts';
 import { residentMiB } from './samples.ts';
-import type { Environment, Service } from './processes.ts';
-import { Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
+import { table } from './table.ts';
 
 export interface UploadFigures {
-  readonly database: 'postgres' | 'embedded';
+  readonly mode: 'postgres' | 'embedded';
   readonly uploads: number;
   readonly uploadedMiB: number;
   /** Until the last one was answered `201`. */
   readonly acceptedSeconds: number;
   /** Until none was processed any more. */
   readonly settledSeconds: number;
-  readonly ready: number;
-  readonly failed: number;
   /** Of the service's process before, and the most that it held from then on, as Linux counts it. */
   readonly residentMiB: number;
   readonly peakMiB: number;
@@ -29,7 +25,6 @@ export interface UploadFigures {
   readonly peakOfChildrenMiB: number;
 }
 
-const MOST_MIB = 600;
 const POLL_MS = 500;
 const GIVE_UP_MS = 15 * 60_000;
 
@@ -110,12 +105,15 @@ async function startOne(stage: Stage, embedded: boolean): Promise<{ readonly ser
   return { service: (await stage.startEmbedded(env)).service, env };
 }
 
-export async function measureUploads(
-  stage: Stage,
-  { uploads, embedded }: { readonly uploads: number; readonly embedded: boolean },
-  say: (line: string) => void,
-): Promise<UploadFigures> {
-  const { service, env } = await startOne(stage, embedded);
+/** In both modes, each in a process that receives, keeps and parses them. */
+export async function runUploads(stage: Stage, plan: UploadPlan, say: Say): Promise<UploadFigures[]> {
+  const figures = [await measureUploads(stage, 'postgres', plan.uploads, say)];
+  return plan.embedded ? [...figures, await measureUploads(stage, 'embedded', plan.uploads, say)] : figures;
+}
+
+/** @throws Error when an upload is refused, or one of the files cannot be read */
+async function measureUploads(stage: Stage, mode: UploadFigures['mode'], uploads: number, say: Say): Promise<UploadFigures> {
+  const { service, env } = await startOne(stage, mode === 'embedded');
   const { origin, pid } = service;
   const key = await createKey(env);
   const agentId = await post(origin, key, '/v1/agents', { name: 'Bench', provider: { type: 'anthropic' } });
@@ -126,34 +124,17 @@ export async function measureUploads(
   let peakOfChildren = 0;
   const watching = setInterval(() => (peakOfChildren = Math.max(peakOfChildren, memoryOfChildren(pid))), POLL_MS / 5);
   try {
-    let bytes = 0;
+    say(`uploads, ${mode}: ${uploads} at once`);
     const began = performance.now();
-    say(`${uploads} uploads at once`);
-    await Promise.all(
-      Array.from({ length: uploads }, async (_, seed) => {
-        const { name, type, content } = fileOf(seed);
-        bytes += Buffer.byteLength(content);
-        const body = new FormData();
-        body.set('file', new File([content], name, { type }));
-        const answer = await fetch(url, { method: 'POST', headers, body });
-        if (answer.status !== 201) throw new Error(`An upload was answered ${answer.status}: ${await answer.text()}`);
-        await answer.body?.cancel();
-      }),
-    );
+    const bytes = await uploadAll(url, headers, uploads);
     const acceptedSeconds = (performance.now() - began) / 1000;
-    say(`accepted after ${acceptedSeconds.toFixed(1)} s; waiting until they are read`);
-    const { files } = await settled(url, headers, began);
-    const settledSeconds = (performance.now() - began) / 1000;
-    const failed = files.filter(({ status }) => status === 'failed');
-    if (failed[0]) say(`${failed.length} failed, such as ${failed[0].name}: ${failed[0].error ?? ''}`);
+    await allRead(url, headers, began);
     return {
-      database: embedded ? 'embedded' : 'postgres',
+      mode,
       uploads,
       uploadedMiB: round(bytes / 1024 / 1024, 1),
       acceptedSeconds: round(acceptedSeconds, 1),
-      settledSeconds: round(settledSeconds, 1),
-      ready: files.filter(({ status }) => status === 'ready').length,
-      failed: failed.length,
+      settledSeconds: round((performance.now() - began) / 1000, 1),
       residentMiB: round(before, 0),
       peakMiB: round(peakMiB(pid), 0),
       peakOfChildrenMiB: round(peakOfChildren, 0),
@@ -164,31 +145,45 @@ export async function measureUploads(
   }
 }
 
-async function settled(url: string, headers: Readonly<Record<string, string>>, began: number): Promise<Listed> {
+/** @returns their bytes */
+async function uploadAll(url: string, headers: Readonly<Record<string, string>>, uploads: number): Promise<number> {
+  const sizes = await Promise.all(
+    Array.from({ length: uploads }, async (_, seed) => {
+      const { name, type, content } = fileOf(seed);
+      const body = new FormData();
+      body.set('file', new File([content], name, { type }));
+      const answer = await fetch(url, { method: 'POST', headers, body });
+      if (answer.status !== 201) throw new Error(`An upload was answered ${answer.status}: ${await answer.text()}`);
+      await answer.body?.cancel();
+      return Buffer.byteLength(content);
+    }),
+  );
+  return sum(sizes);
+}
+
+async function allRead(url: string, headers: Readonly<Record<string, string>>, began: number): Promise<void> {
   for (;;) {
-    const listed = (await (await fetch(url, { headers })).json()) as Listed;
-    if (listed.files.every(({ status }) => status !== 'processing')) return listed;
+    const { files } = (await (await fetch(url, { headers })).json()) as Listed;
+    const failed = files.find(({ status }) => status === 'failed');
+    if (failed) throw new Error(`${failed.name} could not be read: ${failed.error ?? ''}`);
+    if (files.every(({ status }) => status === 'ready')) return;
     if (performance.now() - began > GIVE_UP_MS) throw new Error('The files are still being processed');
     await sleep(POLL_MS);
   }
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, embedded: { type: 'boolean', default: false } } });
-  const stage = await Stage.set({
-    databaseUrl: process.env['DATABASE_URL'] ?? 'postgresql://root@127.0.0.1:5432/test',
-    redisUrl: process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379',
-    nodeArgs: [],
-  });
-  try {
-    const figures = await measureUploads(stage, { uploads: values.quick ? 100 : 1_000, embedded: values.embedded }, (line) => {
-      process.stderr.write(`${line}\n`);
-    });
-    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-    if ((figures.database === 'postgres' && figures.peakMiB > MOST_MIB) || figures.ready < figures.uploads) process.exitCode = 1;
-  } finally {
-    await stage.clear();
-  }
+export function uploadsText(figures: readonly UploadFigures[]): string {
+  return table(
+    ['Uploads at once', 'On', 'MiB', 'All accepted s', 'All read s', 'Resident before MiB', 'Peak MiB', 'Parsers at the peak MiB'],
+    figures.map((of) => [
+      of.uploads,
+      of.mode === 'postgres' ? 'PostgreSQL' : 'embedded',
+      of.uploadedMiB,
+      of.acceptedSeconds,
+      of.settledSeconds,
+      of.residentMiB,
+      of.peakMiB,
+      of.peakOfChildrenMiB,
+    ]),
+  );
 }
-
-if (import.meta.main) await main();

@@ -13,6 +13,7 @@ import { type BenchPart, measuresAnything, PARTS, planFor } from './plan.ts';
 import { runRejoin } from './replicas.ts';
 import { runKnowledge } from './knowledge.ts';
 import { runSearch } from './knowledge-search-report.ts';
+import { runUploads } from './knowledge-uploads.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
 import { runTools } from './tool-servers.ts';
@@ -64,6 +65,7 @@ async function run(stage: Stage): Promise<Report> {
   const tools = plan.tools && (await runTools(stage, floor, environment, plan.tools, say));
   const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, say));
   const search = plan.search && (await runSearch(stage, plan.search, say));
+  const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -78,6 +80,7 @@ async function run(stage: Stage): Promise<Report> {
     tools,
     knowledge,
     search,
+    uploads,
   };
 }
 

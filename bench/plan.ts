@@ -84,8 +84,14 @@ export interface SearchPlan {
   readonly searches: number;
 }
 
+/** Files given to one agent at once. */
+export interface UploadPlan {
+  readonly uploads: number;
+  readonly embedded: boolean;
+}
+
 /** What `--only` names. */
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'knowledge', 'search'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'knowledge', 'search', 'uploads'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -96,6 +102,7 @@ export interface Plan {
   readonly tools: ToolRuns | null;
   readonly knowledge: CrawlPlan | null;
   readonly search: SearchPlan | null;
+  readonly uploads: UploadPlan | null;
 }
 
 /** Runs of one round on the service at most: bounds how many agents are needed to stay below their limits. */
@@ -166,6 +173,8 @@ const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, slices: 6, seconds: 6, thr
 
 const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, searches: 220 };
 
+const UPLOADS: UploadPlan = { uploads: 1_000, embedded: true };
+
 const FULL: Plan = {
   postgres: {
     targets: ['direct', 'bare', 'service'],
@@ -191,6 +200,7 @@ const FULL: Plan = {
   tools: TOOLS,
   knowledge: KNOWLEDGE,
   search: SEARCH,
+  uploads: UPLOADS,
 };
 
 const QUICK: Plan = {
@@ -208,11 +218,12 @@ const QUICK: Plan = {
   tools: { ...TOOLS, rounds: 150, loaded: { ...TOOLS.loaded, rounds: 1 }, embedded: false },
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
+  uploads: { uploads: 100, embedded: false },
 };
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, knowledge, search } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, knowledge, search, uploads } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -227,6 +238,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     tools: asked('tools') ? tools : null,
     knowledge: asked('knowledge') ? knowledge : null,
     search: asked('search') ? search : null,
+    uploads: asked('uploads') ? uploads : null,
   };
 }
 

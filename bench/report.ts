@@ -5,6 +5,7 @@ import { growthText } from './growth-report.ts';
 import { knowledgeText } from './knowledge-report.ts';
 import type { KnowledgeResult } from './knowledge.ts';
 import { type SearchResult, searchText } from './knowledge-search-report.ts';
+import { type UploadFigures, uploadsText } from './knowledge-uploads.ts';
 import type { CellResult, HoldFigures } from './measure.ts';
 import type { PassResult } from './passes.ts';
 import type { RejoinResult } from './rejoin.ts';
@@ -29,6 +30,7 @@ export interface Report {
   readonly tools: readonly ToolsResult[] | null;
   readonly knowledge: readonly KnowledgeResult[] | null;
   readonly search: SearchResult | null;
+  readonly uploads: readonly UploadFigures[] | null;
 }
 
 export function machine(): Report['machine'] {
@@ -128,7 +130,7 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, tools, knowledge, search, ...run }: Report): Section[] {
+export function sectionsOf({ machine: on, passes, growth, rejoin, tools, knowledge, search, uploads, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
@@ -141,5 +143,6 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, tools, knowled
     ...(tools ?? []).map((result) => section(`tools, ${result.mode}`, `Runs with tools: ${TITLES[result.mode]}`, toolsText(result))),
     ...(knowledge ?? []).map((result) => section(`knowledge, ${result.mode}`, `Crawls: ${TITLES[result.mode]}`, knowledgeText(result))),
     ...(search ? [section('search', 'Searches of knowledge', searchText(search))] : []),
+    ...(uploads ? [section('uploads', 'Uploads', uploadsText(uploads))] : []),
   ];
 }
