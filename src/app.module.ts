@@ -21,6 +21,7 @@ import { HttpModule } from './platform/http/index.js';
 import { jobCommands, JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
+import { MaintenanceModule } from './platform/maintenance/index.js';
 import {
   migrateCommand,
   type OperatorCommand,
@@ -96,6 +97,7 @@ export class AppModule {
         FileStoreModule.forRoot(settings),
         JobsModule.forRoot(settings),
         HttpModule,
+        MaintenanceModule,
         RunExtensionsModule.forRoot(parts),
         ...modules,
       ],

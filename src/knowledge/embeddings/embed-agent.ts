@@ -101,7 +101,7 @@ export class EmbedAgent {
   private async fill(hold: Hold, model: StoredEmbeddingModel): Promise<EmbeddingFailure | 'resized' | undefined> {
     const { organizationId, agentId } = hold;
     for (;;) {
-      const lacking = await this.vectors.lacking(organizationId, agentId, model.id, LOOK_CHUNKS);
+      const lacking = await this.pace.run(() => this.vectors.lacking(organizationId, agentId, model.id, LOOK_CHUNKS));
       if (lacking.length === 0) return undefined;
       for (let at = 0; at < lacking.length; at += MAX_EMBEDDED_TEXTS) {
         if (!(await this.take(hold))) throw new LeaseLost();

@@ -3,7 +3,7 @@ export const COMPUTE_SLICE_MS = 10;
 /** Chunks that one transaction inserts: some 20 ms of the embedded database's time. */
 export const INSERTED_AT_ONCE = 32;
 /** Chunks that one transaction deletes, with the words that only they had. */
-export const DELETED_AT_ONCE = 24;
+export const DELETED_AT_ONCE = 8;
 /** Chunks whose row one transaction changes, their words aside. */
 export const CHANGED_AT_ONCE = 250;
 /** How often a document is begun anew that another process is writing too, and how long each time is waited for it, in ms. */

@@ -79,7 +79,7 @@ export async function removeWords(transaction: SqlExecutor, vocabulary: Vocabula
   await transaction.query(
     `with gone as (
        delete from knowledge_terms t where vocabulary = $1::integer and term = any(string_to_array($2::text, ' ')) and sampled = 0
-          and not exists (select 1 from knowledge_chunk_words w where w.words @@ ($3::text || t.term || '''')::tsquery)
+          and (select count(*) from knowledge_chunk_words w where w.words @@ ($3::text || t.term || '''')::tsquery) = 0
        returning 1)
      update knowledge_vocabularies set chunks = chunks - $4::integer, generation = generation + (select count(*) from (select from gone limit 1) any_gone)::integer
       where organization_id = $6::uuid and agent_id = $5::uuid`,

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { OpenRequests } from './open-requests.js';
 
 /** For each millisecond of work so many are left to requests. */
-const REST_RATIO = 2;
+const REST_RATIO = 3;
 /** Work that mostly waited must not make the next one wait for minutes. */
 const MAX_REST_MS = 100;
 
@@ -18,9 +18,14 @@ export class BackgroundPace {
 
   constructor(private readonly requests: OpenRequests) {}
 
+  /** Nobody waits for an answer. */
+  get isIdle(): boolean {
+    return this.requests.count === 0;
+  }
+
   /** @param work takes milliseconds rather than seconds */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.requests.count === 0) return work();
+    if (this.isIdle) return work();
     let begun = 0;
     const result = this.last.then(() => {
       begun = performance.now();
@@ -33,6 +38,6 @@ export class BackgroundPace {
 
   /** Real time, whatever the clock says: it is this machine that is left to others. */
   private async rest(workedMs: number): Promise<void> {
-    if (this.requests.count > 0) await realTime(Math.min(REST_RATIO * workedMs, MAX_REST_MS), undefined, { ref: false });
+    if (!this.isIdle) await realTime(Math.min(REST_RATIO * workedMs, MAX_REST_MS), undefined, { ref: false });
   }
 }

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { PGlite } from '@electric-sql/pglite';
+import { ManualClock } from '../../../test/support/manual-clock.js';
+import { embeddedOnly } from '../../../test/support/modes.js';
+import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+import { until } from '../../../test/support/until.js';
+import { BackgroundPace } from '../http/index.js';
+import { createLogger } from '../telemetry/index.js';
+import { DatabaseMaintenance } from './database-maintenance.js';
+import { dueTables, isCheckpointDue } from './embedded-database.js';
+import { CHECKPOINT_BYTES, LOOK_EVERY_MS } from './limits.js';
+
+const ROWS = 4_000;
+
+embeddedOnly('maintenance of the embedded database', () => {
+  let open: TestDatabase;
+  let pglite: PGlite;
+  const clock = new ManualClock();
+  let maintenance: DatabaseMaintenance;
+
+  beforeEach(async () => {
+    open = await openTestDatabase([]);
+    if (open.native.kind !== 'embedded') throw new Error('not embedded');
+    pglite = open.native.pglite;
+    await pglite.exec(`create table things (id integer primary key, words text[]); create index things_words on things using gin (words)`);
+    const pace = new BackgroundPace({ count: 0 } as ConstructorParameters<typeof BackgroundPace>[0]);
+    maintenance = new DatabaseMaintenance(open, pace, clock, createLogger({ logLevel: 'silent' }));
+    maintenance.onApplicationBootstrap();
+  });
+
+  afterEach(async () => {
+    await maintenance.beforeApplicationShutdown();
+    await open.close();
+  });
+
+  const fill = (): Promise<unknown> => pglite.exec(`insert into things select n, array['a' || n % 50, 'b' || n % 70, md5(n::text)] from generate_series(1, ${ROWS}) n`);
+  /** What a transaction did is counted later otherwise. */
+  const countNow = async (): Promise<void> => {
+    await pglite.query('select pg_stat_force_next_flush()');
+    await pglite.query('select 1');
+  };
+  const isDue = async (): Promise<boolean> => (await dueTables(pglite)).some(({ name }) => name === 'things');
+  const bytesOf = async (sql: string): Promise<number> => (await pglite.query<{ bytes: number }>(`select (${sql})::integer as bytes`)).rows[0]?.bytes ?? 0;
+
+  async function look(): Promise<void> {
+    await countNow();
+    expect(await isDue()).toBe(true);
+    await clock.advance(LOOK_EVERY_MS);
+    await until(async () => !(await isDue()), 'the table is tidy');
+  }
+
+  it('lets a table and its indexes grow no further by rows that come and go', async () => {
+    await fill();
+    await look();
+    await pglite.exec('delete from things');
+    await look();
+    await fill();
+    const filled = await bytesOf(`pg_total_relation_size('things')`);
+    for (let round = 1; round <= 3; round += 1) {
+      await pglite.exec('delete from things');
+      await look();
+      await fill();
+    }
+    expect(await bytesOf(`pg_total_relation_size('things')`)).toBeLessThan(1.2 * filled);
+  });
+
+  it('tells the planner how many rows there are', async () => {
+    await fill();
+    await look();
+    expect(await bytesOf(`select reltuples from pg_class where relname = 'things'`)).toBe(ROWS);
+  });
+
+  it('leaves a large table for when nobody waits, until more of it is dead than alive', async () => {
+    await fill();
+    await look();
+    const due = async (): Promise<unknown> => (await countNow(), (await dueTables(pglite, 0)).filter(({ name }) => name === 'things'));
+    await pglite.exec(`delete from things where id <= ${ROWS / 10}`);
+    expect(await due()).toEqual([]);
+    await pglite.exec(`delete from things where id <= ${ROWS / 2}`);
+    expect(await due()).toEqual([{ name: 'things', vacuum: true, canWait: true }]);
+    await pglite.exec('update things set words = words; update things set words = words; update things set words = words');
+    expect(await due()).toEqual([{ name: 'things', vacuum: true, canWait: false }]);
+  });
+
+  it('keeps the log of changes short', async () => {
+    const write = (): Promise<unknown> => pglite.exec(`insert into things select n, array[repeat(md5(n::text), 250)] from generate_series(1, ${CHECKPOINT_BYTES / 8_000}) n; delete from things`);
+    await pglite.exec('alter table things alter words set storage external; drop index things_words');
+    const logged: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      await write();
+      await write();
+      expect(await isCheckpointDue(pglite)).toBe(true);
+      await clock.advance(LOOK_EVERY_MS);
+      await until(async () => !(await isCheckpointDue(pglite)), 'the log was begun anew');
+      logged.push(await bytesOf('select sum(size) from pg_ls_waldir()'));
+    }
+    expect(logged[3]).toBeLessThan(1.2 * (logged[1] ?? 0));
+  });
+
+  it('begins nothing once the service stops', async () => {
+    await fill();
+    await countNow();
+    await maintenance.beforeApplicationShutdown();
+    await clock.advance(2 * LOOK_EVERY_MS);
+    expect(await isDue()).toBe(true);
+  });
+});
