@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CheckUploadsProcessor } from '../../../src/knowledge/jobs/check-uploads.job.js';
-import { UnreadableDocument } from '../../../src/knowledge/domain/knowledge.errors.js';
 import { DocumentParser } from '../../../src/knowledge/parsing/document-parser.js';
 import { UploadTurnRepository } from '../../../src/knowledge/persistence/upload-turn.repository.js';
 import { until, useService } from '../../support/harness.js';
@@ -61,10 +60,7 @@ describe('the turn of a file', () => {
   it('is given to as many as turns are free, however the database comes to them', async () => {
     const parser = service.app.get(DocumentParser, { strict: false });
     const stuck: (() => void)[] = [];
-    const parse = jest.spyOn(parser, 'parse').mockImplementation(async () => {
-      await new Promise<void>((resolve) => stuck.push(resolve));
-      throw new UnreadableDocument('Enough.');
-    });
+    const parse = jest.spyOn(parser, 'parse').mockImplementation(() => new Promise((_, reject) => stuck.push(() => reject(new Error('away')))));
     for (let count = 0; count < 6; count += 1) await addFile(service, many!, { content: 'x', name: 'stuck.txt' });
     await until(() => stuck.length === 2, 'two files to have their turn');
     const [row] = await service.database.query<{ id: string }>('select organization_id::text as id from agents where id = $1::uuid', [many!.agentId]);
@@ -75,8 +71,9 @@ describe('the turn of a file', () => {
     });
     expect(taken).toHaveLength(1);
     parse.mockRestore();
-    for (const release of stuck) release();
+    // Nobody is to parse them again.
     await service.http('DELETE', `/v1/agents/${many!.agentId}`, { key: many!.key });
+    for (const release of stuck) release();
   });
 
   it('goes on to the next where it is deleted, and where it cannot be read', async () => {
