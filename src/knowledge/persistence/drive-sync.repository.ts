@@ -63,10 +63,10 @@ const end = statement(
 
 const overdue = statement(
   { before: 'timestamptz', until: 'timestamptz', limit: 'integer' },
-  (p) => `update drive_sources set due_at = ${p.until} where lease is null and id in (
+  (p) => `update drive_sources set due_at = ${p.until} where lease is null and id = any(array(
       select id from drive_sources where state = 'IN_PROGRESS' and removed_at is null and due_at < ${p.before} and lease is null
         and exists (select 1 from agents where id = drive_sources.agent_id)
-      order by due_at limit ${p.limit} for update skip locked)
+      order by due_at limit ${p.limit} for update skip locked))
     returning id::text as id, organization_id::text as "organizationId"`,
 );
 
@@ -81,10 +81,10 @@ const begin = statement(
   { now: 'timestamptz', limit: 'integer' },
   (p) => `update drive_sources set state = 'IN_PROGRESS', started_at = ${p.now}, sync_id = gen_random_uuid(), phase = 'begin', stalls = 0,
       lease = null, due_at = ${p.now}, change_pages = 0
-    where id in (
+    where id = any(array(
       select id from drive_sources where state <> 'IN_PROGRESS' and removed_at is null and next_sync_at <= ${p.now}
         and exists (select 1 from agents where id = drive_sources.agent_id)
-      order by next_sync_at limit ${p.limit} for update skip locked)
+      order by next_sync_at limit ${p.limit} for update skip locked))
     returning id::text as id, organization_id::text as "organizationId"`,
 );
 

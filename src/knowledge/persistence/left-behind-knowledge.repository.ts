@@ -84,8 +84,8 @@ export class LeftBehindKnowledge {
   takeStale(transaction: Transaction, { from, to, since, now }: StaleStates, limit: number): Promise<StaleUpload[]> {
     return transaction.query<StaleUpload>(
       `update knowledge_uploads set status = $2, changed_at = $4::timestamptz
-        where id in (select id from knowledge_uploads stale where status = $1 and changed_at < $3::timestamptz and (status <> 'processing' or turn <> 'waiting')
-                      order by changed_at limit $5::integer for update skip locked)
+        where id = any(array(select id from knowledge_uploads stale where status = $1 and changed_at < $3::timestamptz and (status <> 'processing' or turn <> 'waiting')
+                      order by changed_at limit $5::integer for update skip locked))
         returning id::text as id, organization_id::text as "organizationId", agent_id::text as "agentId"`,
       [from, to, since.toISOString(), now.toISOString(), limit],
     );

@@ -10,15 +10,16 @@ export interface TurnOfUpload {
 /** A lock of the database is a number; this keeps those of other contexts apart. */
 const LOCK = 'knowledge.upload-turns:';
 
+/** An array is made once; what stands after `in` may be looked up anew for each row, and would then find others than before. */
 const takeNext = statement(
   { organizationId: 'uuid', turns: 'integer', now: 'timestamptz' },
   (p) => `update knowledge_uploads set turn = 'taken', changed_at = ${p.now}
-    where organization_id = ${p.organizationId} and id in (
+    where organization_id = ${p.organizationId} and id = any(array(
       select id from knowledge_uploads waiting
        where organization_id = ${p.organizationId} and status = 'processing' and turn = 'waiting' order by id
        limit greatest(0, ${p.turns} - (select count(*) from knowledge_uploads taken
          where organization_id = ${p.organizationId} and status = 'processing' and turn = 'taken'))
-       for update skip locked)
+       for update skip locked))
     returning agent_id::text as "agentId", id::text as "fileId"`,
 );
 

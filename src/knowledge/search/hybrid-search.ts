@@ -64,7 +64,8 @@ function thresholdOf({ knowledgeSearch, scoreThresholdSet }: RunnableAgent, aske
 }
 
 function scored({ similarity, ...chunk }: Candidate, keywordScore: number, weight: number): KnowledgeResult {
-  const semanticScore = similarity === null ? null : rounded(Math.max(0, Math.min(1, similarity || 0)));
+  // Not a number where the vector has no direction: such a text has no meaning to compare, and loses nothing by it.
+  const semanticScore = similarity === null || Number.isNaN(similarity) ? null : rounded(Math.max(0, Math.min(1, similarity)));
   const score = semanticScore === null ? keywordScore : weight * semanticScore + (1 - weight) * keywordScore;
   return { ...chunk, score: rounded(score), semanticScore, keywordScore: rounded(keywordScore) };
 }

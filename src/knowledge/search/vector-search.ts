@@ -27,11 +27,17 @@ export class VectorSearch {
     const model = await this.models.serving();
     if (typeof model?.dimensions !== 'number') return undefined;
     const vector = await this.queries.of(model.name, query, signal);
-    return vector?.length === model.dimensions ? { modelId: model.id, vector } : undefined;
+    return vector?.length === model.dimensions && hasDirection(vector) ? { modelId: model.id, vector } : undefined;
   }
 
   /** The ids of the nearest chunks, the best first. */
   nearest(scope: SearchScope, { modelId, vector }: Comparison, limit: number): Promise<string[]> {
     return this.index.nearest(scope, { id: modelId, dimensions: vector.length }, vector, limit);
   }
+}
+
+/** Whether the database can tell an angle to it: it sums squares up in 32 bits, where they must be neither lost nor infinite. */
+function hasDirection(vector: readonly number[]): boolean {
+  const squares = Math.fround(vector.reduce((sum, number) => sum + number * number, 0));
+  return squares > 0 && Number.isFinite(squares);
 }

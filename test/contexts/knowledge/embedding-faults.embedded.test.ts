@@ -104,6 +104,28 @@ it('vectors of the largest numbers there are hurt no search', async () => {
   for (const { score } of found) expect(score).toBeLessThanOrEqual(1);
 });
 
+it('a text whose vector has no direction is found by its keywords as if it had none', async () => {
+  const of = (words: string, request: { readonly texts: readonly string[] }): boolean => request.texts.some((text) => text.includes(words));
+  endpoint.fault = (exchange, request) => of('directionless', request) && answering((texts) => texts.map(() => new Array<number>(64).fill(0)))(exchange, request);
+  await put(`the directionless canteen ${agentId}`);
+  await untilEmbedded(service, agentId, { clock });
+  endpoint.fault = () => false;
+  const [found] = await search(service, organization, agentId, 'canteen', { semanticWeight: 1 });
+  expect(found).toMatchObject({ semanticScore: null, score: found?.keywordScore });
+});
+
+it('a query whose vector has no direction is searched for by keywords alone, under their threshold', async () => {
+  await put(`the long story of a canteen that was never to be found where it had been before ${agentId}`);
+  await untilEmbedded(service, agentId, { clock });
+  for (const number of [0, 1e-30, 3e38]) {
+    const query = `canteen restaurant bistro tavern cafeteria ${String(number)}`;
+    endpoint.fault = (exchange, request) => request.texts.includes(query) && answering((texts) => texts.map(() => new Array<number>(64).fill(number)))(exchange, request);
+    const found = await search(service, organization, agentId, query);
+    expect(found).toMatchObject([{ semanticScore: null, score: found[0]?.keywordScore }]);
+    expect(found[0]?.score).toBeLessThan(0.444);
+  }
+});
+
 it('text that was removed is embedded anew when it comes again: no vector outlives its chunks', async () => {
   const [text = ''] = sentences(1);
   await put(text);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CheckUploadsProcessor } from '../../../src/knowledge/jobs/check-uploads.job.js';
 import { DocumentParser } from '../../../src/knowledge/parsing/document-parser.js';
+import { UploadTurnRepository } from '../../../src/knowledge/persistence/upload-turn.repository.js';
 import { until, useService } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
 import { addFile, type FileToUpload, filesPath, type KnowledgeFile, learn, listFiles, type Owner, settledFiles } from '../../support/knowledge.js';
@@ -56,6 +57,25 @@ describe('organizations take turns', () => {
 });
 
 describe('the turn of a file', () => {
+  it('is given to as many as turns are free, however the database comes to them', async () => {
+    const parser = service.app.get(DocumentParser, { strict: false });
+    const stuck: (() => void)[] = [];
+    const parse = jest.spyOn(parser, 'parse').mockImplementation(() => new Promise((_, reject) => stuck.push(() => reject(new Error('away')))));
+    for (let count = 0; count < 6; count += 1) await addFile(service, many!, { content: 'x', name: 'stuck.txt' });
+    await until(() => stuck.length === 2, 'two files to have their turn');
+    const [row] = await service.database.query<{ id: string }>('select organization_id::text as id from agents where id = $1::uuid', [many!.agentId]);
+    const taken = await service.database.transaction(async (transaction) => {
+      // For each file the next ones are looked for anew.
+      for (const way of ['hashjoin', 'mergejoin', 'material', 'hashagg', 'sort']) await transaction.query(`set local enable_${way} = off`);
+      return service.app.get(UploadTurnRepository, { strict: false }).takeNext(transaction, row!.id, 3, clock.now());
+    });
+    expect(taken).toHaveLength(1);
+    parse.mockRestore();
+    // Nobody is to parse them again.
+    await service.http('DELETE', `/v1/agents/${many!.agentId}`, { key: many!.key });
+    for (const release of stuck) release();
+  });
+
   it('goes on to the next where it is deleted, and where it cannot be read', async () => {
     const parser = service.app.get(DocumentParser, { strict: false });
     const stuck: (() => void)[] = [];

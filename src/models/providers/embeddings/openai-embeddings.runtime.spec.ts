@@ -83,6 +83,20 @@ describe('an embeddings endpoint', () => {
     expect(await answered(answer(large), ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 60_000 }))).toMatchObject({ kind: 'wrong_answer' });
   });
 
+  it.each<[string, string]>([
+    ['lists in lists', '['.repeat(8_000_000) + ']'.repeat(8_000_000)],
+    ['millions of objects', `{"data":[${'{},'.repeat(4_000_000)}{}]}`],
+    ['millions of members', `{${Array.from({ length: 1_000_000 }, (_, index) => `"m${index}":0`).join(',')}}`],
+    ['millions of numbers', `{"data":[{"index":0,"embedding":[${'0,'.repeat(7_000_000)}0]}]}`],
+  ])('that answers %s is given up before they are read', async (_what, body) => {
+    expect(await answered(answer(body), ['a'])).toMatchObject({ kind: 'wrong_answer', detail: expect.stringMatching(/more than \d+ (values|lists)/) });
+  });
+
+  it('may answer the largest vectors for as many texts as it is asked for', async () => {
+    const vectors = Array.from({ length: 64 }, () => new Array<number>(16_000).fill(1));
+    expect(await answered(answer(answerOf(vectors)), vectors.map(() => 'a'))).toMatchObject({ kind: 'vectors', dimensions: 16_000 });
+  });
+
   it('is asked no further when the caller has gone', async () => {
     const gone = new AbortController();
     upstream.respond(() => gone.abort(new Error('gone')));

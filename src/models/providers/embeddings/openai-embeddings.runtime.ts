@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/clock/index.js';
 import type { EmbeddingsEndpoint } from '../../../platform/config/index.js';
 import { EmbeddingModel, type EmbeddingResult } from '../../domain/embedding-model.js';
 import { TransportFailure, type TransportProblem, type ModelTransport } from '../shared/transport.js';
+import { bounded } from './bounded-answer.js';
 import { vectorsIn } from './embedding-answer.js';
 import { DETAIL_CHARACTERS, EMBEDDING_MS, MAX_ANSWER_BYTES } from './limits.js';
 
@@ -59,7 +60,7 @@ export class OpenAiEmbeddings extends EmbeddingModel {
       project: null,
       webhookSecret: null,
       defaultHeaders: apiKey === undefined ? { authorization: null } : {},
-      fetch: async (input, init) => withLimit(await this.transport.fetch(input, init), this.limits.answerBytes),
+      fetch: async (input, init) => bounded(await this.transport.fetch(input, init), this.limits.answerBytes),
       maxRetries: 0,
       logLevel: 'off',
     });
@@ -89,24 +90,4 @@ function problemOf(error: unknown): TransportProblem | undefined {
     if (link instanceof TransportFailure) return link.problem;
   }
   return undefined;
-}
-
-class AnswerTooLarge extends Error {
-  constructor(maxBytes: number) {
-    super(`the answer has more than ${maxBytes} bytes`);
-  }
-}
-
-/** Counted as it comes: what an answer says about its own length may be anything. */
-function withLimit(answer: Response, maxBytes: number): Response {
-  if (!answer.body) return answer;
-  let left = maxBytes;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, reader) => {
-      left -= chunk.byteLength;
-      if (left < 0) reader.error(new AnswerTooLarge(maxBytes));
-      else reader.enqueue(chunk);
-    },
-  });
-  return new Response(answer.body.pipeThrough(counted), { status: answer.status, headers: answer.headers });
 }
