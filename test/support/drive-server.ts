@@ -57,6 +57,8 @@ export class DriveServer {
   /** Asked about each token request; an error code refuses it. */
   refusal: ((form: URLSearchParams) => string | undefined) | undefined;
   tokenStatus = 400;
+  /** What a refusal says besides. */
+  refusalWords: (form: URLSearchParams) => string = () => 'Account not found';
   expiresIn = 3_600;
   /** How much later than it is here assertions may have been made. */
   clockToleranceSeconds = 0;
@@ -113,6 +115,7 @@ export class DriveServer {
     this.refusal = undefined;
     this.held = undefined;
     this.tokenStatus = 400;
+    this.refusalWords = () => 'Account not found';
     this.expiresIn = 3_600;
     this.clockToleranceSeconds = 0;
     this.pageSize = 100;
@@ -227,7 +230,7 @@ export class DriveServer {
     await this.held;
     const refused = this.refusal?.(form) ?? (await this.refusalOf(form));
     if (refused !== undefined) {
-      json(response, this.tokenStatus, { error: refused, error_description: 'Account not found' });
+      json(response, this.tokenStatus, { error: refused, error_description: this.refusalWords(form) });
       return;
     }
     const token = `access-${randomUUID()}`;

@@ -9,6 +9,7 @@ import { DriveGrantTokens } from '../drive/sign-in/drive-grant-tokens.js';
 import { removeDriveSource } from '../drive/sync/sync-drive.definition.js';
 import { DocumentIndex } from '../indexing/document-index.js';
 import { DriveItemRepository } from '../persistence/drive-item.repository.js';
+import { DriveSignInRepository } from '../persistence/drive-sign-in.repository.js';
 import { DriveSourceRepository, type SourceId } from '../persistence/drive-source.repository.js';
 
 /** Removes sources: at once to those who read, then their documents in batches, then what is left of them. */
@@ -17,6 +18,7 @@ export class RemoveDriveSources implements OnModuleInit {
   constructor(
     private readonly sources: DriveSourceRepository,
     private readonly items: DriveItemRepository,
+    private readonly signIns: DriveSignInRepository,
     private readonly tokens: DriveGrantTokens,
     private readonly index: DocumentIndex,
     private readonly agentData: AgentDataHolders,
@@ -33,6 +35,8 @@ export class RemoveDriveSources implements OnModuleInit {
     await this.database.transaction(async (transaction) => {
       const ids = await this.sources.removeOfKind(transaction, organizationId, agentId, kind);
       if (ids.length === 0) throw new DriveSourceNotFound();
+      // Somebody who is just giving his consent would bring back what was removed.
+      if (kind === 'sign_in') await this.signIns.removeOpen(transaction, organizationId, agentId);
       await this.enqueue(transaction, organizationId, ids);
     });
   }

@@ -52,14 +52,14 @@ export class TokenEndpoint {
     });
     if (response.status === 429) throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', this.http.pauseAskedFor(response));
     if (response.status >= 500) throw new DriveFailure('unreachable', `The drive gives no tokens at the moment (${response.status}).`);
-    if (response.status !== 200) throw refusalIn(body, response.status);
+    if (response.status !== 200) throw refusalIn(body, response.status, Object.values(form));
     const given = readJson(tokensAnswer, body);
     const seconds = Math.min(Math.max(given.expires_in ?? DEFAULT_SECONDS, 0), MAX_TOKEN_SECONDS);
     return { accessToken: given.access_token, refreshToken: given.refresh_token, lifetimeMs: seconds * 1_000, scope: given.scope };
   }
 }
 
-function refusalIn(body: Buffer, status: number): DriveFailure {
+function refusalIn(body: Buffer, status: number, sent: readonly string[]): DriveFailure {
   let told: z.output<typeof errorAnswer> | undefined;
   try {
     told = errorAnswer.safeParse(JSON.parse(body.toString('utf8'))).data;
@@ -67,12 +67,13 @@ function refusalIn(body: Buffer, status: number): DriveFailure {
     told = undefined;
   }
   if (!told || !FINAL_REFUSALS.has(told.error)) return new DriveFailure('answer', `The drive gave no token (${told?.error ?? status}).`);
-  return new DriveFailure('refused', `The drive gives no access: ${told.error}${wordsOf(told.error_description)}.`, undefined, told.error);
+  return new DriveFailure('refused', `The drive gives no access: ${told.error}${wordsOf(told.error_description, sent)}.`, undefined, told.error);
 }
 
-/** Plain words, shortened: nothing that could be a token or a key is as short as a word. */
-function wordsOf(description: string | undefined): string {
-  const words = (description ?? '').replaceAll(/[^\w .,:;'()-]/g, ' ').split(' ').filter((word) => word !== '' && word.length <= 30);
-  const text = words.join(' ').slice(0, 200).replace(/\.+$/, '');
+/** Plain words, shortened, without what the endpoint was sent: a token or a key is longer than a word, a client's secret may not be. */
+function wordsOf(description = '', sent: readonly string[]): string {
+  const own = sent.filter((value) => value !== '').reduce((text, value) => text.replaceAll(value, ' '), description);
+  const words = own.split(/\s+/).filter((word) => word.length <= 30).join(' ');
+  const text = words.replaceAll(/[^\w .,:;'()-]/g, ' ').trim().slice(0, 200).replace(/\.+$/, '');
   return text === '' ? '' : ` (${text})`;
 }

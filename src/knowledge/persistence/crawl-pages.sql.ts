@@ -95,19 +95,19 @@ export const TAKE_BACK = statement(
      and (claimed_until <= ${p.now} or (claim_job = ${p.claimJob} and claim_id <> ${p.claimId}))`,
 );
 
-/** Of each host the pages that are nearest to where the crawl began. */
+/** Of each host the pages that are nearest to where the crawl began. Looked up once, whatever the plan: a second look would pass over what is locked, and take more. */
 export const CLAIM = statement(
   { ...CRAWL, origins: 'text[]', perHost: 'integer', claimId: 'uuid', claimJob: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
   (p) => `
-  update knowledge_website_pages page
-     set state = 'fetching', attempts = attempts + 1, claim_id = ${p.claimId}, claim_job = ${p.claimJob}, claimed_until = ${p.claimedUntil}
-    from (
+  with due as materialized (
       select picked.id from unnest(${p.origins}) as host (origin)
        cross join lateral (
          select waiting.id from knowledge_website_pages waiting
           where ${ofCrawl(p, 'waiting')} and waiting.state = 'pending' and waiting.origin = host.origin and waiting.available_at <= ${p.now}
-          order by waiting.depth, waiting.id limit ${p.perHost} for update skip locked) picked
-    ) due
+          order by waiting.depth, waiting.id limit ${p.perHost} for update skip locked) picked)
+  update knowledge_website_pages page
+     set state = 'fetching', attempts = attempts + 1, claim_id = ${p.claimId}, claim_job = ${p.claimJob}, claimed_until = ${p.claimedUntil}
+    from due
    where page.id = due.id
   returning page.id::text as id, page.url, page.root_id::text as "rootId", page.origin, page.depth, page.attempts, page.etag,
             page.last_modified as "lastModified", page.links, page.document_id::text as "documentId"`,

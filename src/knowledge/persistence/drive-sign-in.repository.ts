@@ -76,6 +76,11 @@ export class DriveSignInRepository {
     await this.vault.put(transaction, verifierOf(signIn), codeVerifier);
   }
 
+  /** Those of an agent that nobody has ended yet. */
+  async removeOpen(transaction: Transaction, organizationId: string, agentId: string): Promise<void> {
+    await this.forget(transaction, await removeOldest.run<Place>(transaction, { organizationId, agentId, kept: 0 }));
+  }
+
   /** Of any organization: the digest is the credential. */
   async isOpen(stateDigest: string, now: Date): Promise<boolean> {
     return (await isOpen.run(this.database, { stateDigest, now })).length > 0;

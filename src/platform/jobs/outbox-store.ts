@@ -42,10 +42,10 @@ export class OutboxStore {
   claim(names: readonly string[]): Promise<OutboxRow[]> {
     return this.database.query<OutboxRow>(
       `update outbox set available_at = $2::timestamptz
-        where id in (
+        where id = any(array(
           select id from outbox
            where state <> 'dead' and available_at <= $1::timestamptz and name = any($3::text[])
-           order by available_at limit ${String(RELAY_BATCH)} for update skip locked)
+           order by available_at limit ${String(RELAY_BATCH)} for update skip locked))
         returning id::text as id, name`,
       [this.at(), this.at(CLAIM_LEASE_MS), textArray(names)],
     );
@@ -125,9 +125,9 @@ export class OutboxStore {
   /** Removes a batch of rows that have been dead for long; answers how many. */
   async purgeDead(): Promise<number> {
     const rows = await this.database.query(
-      `delete from outbox where id in (
+      `delete from outbox where id = any(array(
          select id from outbox where state = 'dead' and died_at < $1::timestamptz
-          limit ${String(PURGE_BATCH)} for update skip locked)
+          limit ${String(PURGE_BATCH)} for update skip locked))
        returning id`,
       [this.at(-DEAD_KEPT_MS)],
     );

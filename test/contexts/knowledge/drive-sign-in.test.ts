@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DriveGrants } from '../../../src/knowledge/drive/sign-in/drive-grants.js';
+import { TokenEndpoint } from '../../../src/knowledge/drive/token-endpoint.js';
 import { DriveKnowledge } from '../../support/drive-knowledge.js';
 import { DriveServer } from '../../support/drive-server.js';
 import { type TestService, until, useService } from '../../support/harness.js';
@@ -132,6 +133,15 @@ describe("a person's sign-in", () => {
     expect((await visit(drive.consent(first))).status).toBe(400);
   });
 
+  it('that is still open when the settings are removed cannot bring them back', async () => {
+    const at = await signedIn();
+    const open = drive.consent(await authorizationUrl(at, [drive.text('b.txt', 'bravo')]));
+    expect((await at.remove('drive-oauth')).status).toBe(204);
+    const page = await visit(open);
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('This sign-in is not known')]);
+    expect((await at.read('drive-oauth')).status).toBe(404);
+  });
+
   it('is forgotten with its settings', async () => {
     const at = await signedIn();
     expect((await at.remove('drive-oauth')).status).toBe(204);
@@ -174,6 +184,13 @@ describe('an access token of a sign-in', () => {
     expect(await tokenOf(at)).toBe(before);
     drive.refusal = undefined;
     expect(await tokenOf(at)).not.toBe(before);
+  });
+
+  it('that is refused says why, without what the drive was sent', async () => {
+    drive.refusal = () => 'unauthorized_client';
+    drive.refusalWords = (form) => `The client ${form.get('client_secret')} may not use <${form.get('refresh_token')}>`;
+    const asked = service.app.get(TokenEndpoint, { strict: false }).ask({ client_secret: 'client-secret-value', refresh_token: 'refresh+a/b' });
+    await expect(asked).rejects.toMatchObject({ message: 'The drive gives no access: unauthorized_client (The client may not use).' });
   });
 
   it('that was withdrawn ends syncs as failed until somebody signs in again', async () => {
