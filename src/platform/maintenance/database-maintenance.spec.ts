@@ -82,6 +82,19 @@ embeddedOnly('maintenance of the embedded database', () => {
     expect(await due()).toEqual([{ name: 'things', vacuum: true, canWait: false }]);
   });
 
+  it('goes on with the others where a table cannot be tidied', async () => {
+    await pglite.exec(`create function broken(integer) returns integer immutable language sql as 'select $1';
+      create table aside (id integer); create index on aside (broken(id)); insert into aside select n from generate_series(1, 100) n;
+      create or replace function broken(integer) returns integer immutable language sql as 'select $1 / 0'`);
+    await fill();
+    const names = async (): Promise<string[]> => (await dueTables(pglite)).map(({ name }) => name);
+    await countNow();
+    expect(await names()).toEqual(['aside', 'things']);
+    await clock.advance(LOOK_EVERY_MS);
+    await until(async () => !(await isDue()), 'the other table is tidy');
+    expect(await names()).toEqual(['aside']);
+  });
+
   it('keeps the log of changes short', async () => {
     const write = (): Promise<unknown> => pglite.exec(`insert into things select n, array[repeat(md5(n::text), 250)] from generate_series(1, ${CHECKPOINT_BYTES / 8_000}) n; delete from things`);
     await pglite.exec('alter table things alter words set storage external; drop index things_words');

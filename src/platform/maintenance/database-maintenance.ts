@@ -41,13 +41,9 @@ export class DatabaseMaintenance implements OnApplicationBootstrap, BeforeApplic
   }
 
   private async look(pglite: PGlite): Promise<void> {
-    this.looking ??= this.doWhatIsDue(pglite)
-      .catch((error: unknown) => {
-        this.logger.warn({ err: error }, 'The embedded database could not be tidied');
-      })
-      .finally(() => {
-        this.looking = undefined;
-      });
+    this.looking ??= this.attempt('a look', () => this.doWhatIsDue(pglite)).finally(() => {
+      this.looking = undefined;
+    });
     await this.looking;
   }
 
@@ -55,9 +51,18 @@ export class DatabaseMaintenance implements OnApplicationBootstrap, BeforeApplic
     for (const table of await dueTables(pglite)) {
       if (this.isStopping) return;
       if (table.canWait && !this.pace.isIdle) continue;
-      await this.pace.run(() => tidy(pglite, table));
+      await this.attempt(table.name, () => this.pace.run(() => tidy(pglite, table)));
     }
     if (this.isStopping || !(await isCheckpointDue(pglite))) return;
     await this.pace.run(() => checkpoint(pglite));
+  }
+
+  /** A table that cannot be tidied must not keep the others from it, nor the log from being shortened. */
+  private async attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.logger.warn({ err: error, what }, 'The embedded database could not be tidied');
+    }
   }
 }
