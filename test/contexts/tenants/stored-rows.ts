@@ -20,7 +20,7 @@ const WRITTEN_LATER: Readonly<Record<string, string>> = {
   api_keys: 'last_used_at',
   // A sync is repeated when its time has come, and tests move the clock on.
   drive_sources: 'due_at,lease,state,started_at,sync_id,phase,change_pages,change_token,is_full,stalls,next_sync_at,last_successful_sync_at',
-  drive_items: 'todo,attempts,page_token,pages,seen_in,result,error,document_id',
+  drive_items: 'kind,via,name,mime_type,url,size,fingerprint,todo,attempts,page_token,pages,seen_in,result,error,document_id',
   // A file gives its turn to be parsed to the next one once it is ready.
   knowledge_uploads: 'turn',
   knowledge_websites: 'crawl_id,state,work_left,budget,found,disallowed,budget_reached,started_at,last_successful_at,last_error,active_at,next_crawl_at',
