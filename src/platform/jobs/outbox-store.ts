@@ -38,7 +38,10 @@ export class OutboxStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes due rows of jobs that this build knows, each for one caller, until their lease ends. */
+  /**
+   * Takes due rows of jobs that this build knows, each for one caller, until their lease ends. They are looked up once, as an array:
+   * after `in` the database may look anew for each row, pass over what is locked, and take more than the batch.
+   */
   claim(names: readonly string[]): Promise<OutboxRow[]> {
     return this.database.query<OutboxRow>(
       `update outbox set available_at = $2::timestamptz
