@@ -36,6 +36,8 @@ export interface ApprovalRequest {
   readonly input: JsonObject;
   /** The tool's own when the call was asked for; absent where it has none. */
   readonly target?: string;
+  /** What hooks had to say of the call, for the model to read with its result. */
+  readonly additionalContext?: readonly string[];
 }
 
 /** A request is open for this long after the end of the run that made it. */
@@ -76,6 +78,7 @@ export interface ApprovalDecision {
   readonly approved: boolean;
   readonly reason: string | null;
   readonly target?: string;
+  readonly additionalContext?: readonly string[];
 }
 
 /** How a run goes on that ended with requests. */

@@ -48,6 +48,8 @@ export interface Message {
   readonly blocked: boolean;
   /** Of a user's message; absent for none. */
   readonly attachments?: readonly MessageAttachment[];
+  /** What hooks have put beside a user's message, for models alone; absent for none. */
+  readonly additionalContext?: readonly string[];
   readonly reaction: Reaction | null;
   readonly toolCalls: readonly ToolCallRecord[];
   /** An assistant message that used tools, as the model has to read it again; empty otherwise. */
@@ -56,7 +58,7 @@ export interface Message {
 }
 
 /** What anybody is shown of a message. */
-export type ShownMessage = Omit<Message, 'transcript'>;
+export type ShownMessage = Omit<Message, 'transcript' | 'additionalContext'>;
 
 export function awaitsApproval({ toolCalls }: Pick<Message, 'toolCalls'>): boolean {
   return toolCalls.some(({ status }) => status === 'awaiting_approval');
@@ -73,7 +75,7 @@ export function withExpiredCalls<Shown extends ShownMessage>(message: Shown): Sh
 /** What a model reads of a message, and how it is found again. */
 export type HistoryMessage = Pick<
   Message,
-  'id' | 'runId' | 'role' | 'content' | 'blocked' | 'attachments' | 'toolCalls' | 'transcript'
+  'id' | 'runId' | 'role' | 'content' | 'blocked' | 'attachments' | 'additionalContext' | 'toolCalls' | 'transcript'
 >;
 
 /** Text of one message that stays apart from what followed a tool call. */
@@ -86,6 +88,8 @@ export interface UserEntry {
   readonly role: 'user';
   readonly text: string;
   readonly attached?: readonly MessageAttachment[];
+  /** As in `ModelMessage`. */
+  readonly guidance?: true;
 }
 
 type Answered = Exclude<ModelMessage, { role: 'user' }>;
@@ -96,6 +100,16 @@ type Call = AssistantEntry['toolCalls'][number];
 
 /** An entry of the conversation as it is stored. */
 export type HistoryEntry = Answered | UserEntry;
+
+/** What the model reads of a user's message: the text, and beside it what hooks had to add. */
+export function withContext(text: string, additionalContext: readonly string[]): string {
+  return [text, ...additionalContext].join('\n\n');
+}
+
+/** Whether an exchange begins with the entry. */
+export function beginsExchange(entry: HistoryEntry): boolean {
+  return entry.role === 'user' && entry.guidance !== true;
+}
 
 /** The text of an entry, and after it what stands for files that do not come along. */
 export function withNotes(text: string, notes: readonly string[]): string {
@@ -114,7 +128,7 @@ export function toModelMessages(messages: readonly HistoryMessage[], end: 'close
     if (message.runId === null || !blockedRuns.has(message.runId)) addEntries(conversation, message);
   }
   const entries = end === 'open' ? conversation.open() : conversation.closed();
-  const keptFrom = end === 'open' ? entries.findLastIndex(({ role }) => role === 'user') : entries.length;
+  const keptFrom = end === 'open' ? entries.findLastIndex(beginsExchange) : entries.length;
   return entries.map((entry, index) => (index < keptFrom ? withoutState(entry) : entry));
 }
 
@@ -139,7 +153,8 @@ function addEntries(conversation: ToolResultMatcher<UserEntry>, message: History
   else if (content !== '') conversation.add({ role, text: content, toolCalls: NO_CALLS }, toolCalls);
 }
 
-function userEntry({ content: text, attachments: attached }: HistoryMessage): UserEntry {
+function userEntry({ content, additionalContext = [], attachments: attached }: HistoryMessage): UserEntry {
+  const text = withContext(content, additionalContext);
   return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
 

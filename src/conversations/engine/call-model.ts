@@ -108,10 +108,10 @@ export class CallModel {
       state.rounds += 1;
       return { kind: 'execute_tools', calls: answer.calls };
     }
-    const verdict = await this.hooks.beforeStop(state);
+    const verdict = await this.hooks.beforeStop(state, answer.text);
     if (verdict.decision === 'continue') {
       state.continued = true;
-      state.conversation.transcript.push({ role: 'user', text: verdict.reason });
+      state.conversation.transcript.push({ role: 'user', text: verdict.reason, guidance: true });
       return { kind: 'call_model' };
     }
     return { kind: 'finish', outcome: { status: 'completed', blocked: false } };

@@ -31,7 +31,7 @@ type Outcome =
       readonly status: Extract<ToolCallStatus, 'completed' | 'failed' | 'denied'>;
     }
   /** It needs approval first. */
-  | { readonly kind: 'waits'; readonly call: ModelToolCall };
+  | { readonly kind: 'waits'; readonly call: ModelToolCall; readonly additionalContext: readonly string[] };
 
 const FAILED = 'The tool failed. Go on without its result, or tell the user that it is not available.';
 const ROUNDS_SPENT = `The tool was not called: a reply may take ${MAX_TOOL_ROUNDS} rounds of tool calls. Answer with what you have.`;
@@ -71,9 +71,9 @@ export class ExecuteTools {
   async *resume(state: RunState, decisions: readonly ApprovalDecision[]): AsyncGenerator<RunEvent, NextStep> {
     for (const decision of decisions) if (!decision.approved) yield* this.decline(state, decision);
     const approved = decisions.filter((decision) => decision.approved);
-    const targets = new Map(approved.map(({ toolCallId, target }) => [toolCallId, target]));
+    const approvals = new Map(approved.map((decision) => [decision.toolCallId, decision]));
     const calls = approved.map(({ toolCallId: id, tool: name, input }) => ({ id, name, input }));
-    yield* this.round(state, calls, (call) => this.executeApproved(state, call, targets.get(call.id)));
+    yield* this.round(state, calls, (call) => this.executeApproved(state, call, approvals.get(call.id)));
     return { kind: 'call_model' };
   }
 
@@ -102,7 +102,7 @@ export class ExecuteTools {
       throw error;
     }
     return outcomes.flatMap((outcome, index) =>
-      outcome?.kind === 'waits' ? [this.ask(state, first + index, outcome.call)] : [],
+      outcome?.kind === 'waits' ? [this.ask(state, first + index, outcome)] : [],
     );
   }
 
@@ -119,28 +119,34 @@ export class ExecuteTools {
     if (state.rounds > MAX_TOOL_ROUNDS) return refused(call, ROUNDS_SPENT, 'failed');
     const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
-    const verdict = await this.hooks.beforeToolCall(state, call);
-    if (verdict.decision === 'deny') return refused(call, verdict.reason, 'denied');
+    const verdict = await this.hooks.beforeToolCall(state, call, tool.definition);
+    const { additionalContext = [] } = verdict;
+    if (verdict.decision === 'deny') return refused(call, this.withTexts(state, verdict.reason, additionalContext), 'denied');
     const asked = verdict.input === undefined ? call : { ...call, input: verdict.input };
     const { agent, nonInteractive } = state.context;
-    if (!needsApproval(tool.effect, agent.tools)) return this.execute(state, asked);
-    return nonInteractive ? refused(asked, NOBODY_TO_ASK, 'denied') : { kind: 'waits', call: asked };
+    if (!needsApproval(tool.effect, agent.tools)) return this.execute(state, asked, additionalContext);
+    if (!nonInteractive) return { kind: 'waits', call: asked, additionalContext };
+    return refused(asked, this.withTexts(state, NOBODY_TO_ASK, additionalContext), 'denied');
   }
 
-  private async executeApproved(state: RunState, call: ModelToolCall, target: string | undefined): Promise<Outcome> {
+  private async executeApproved(state: RunState, call: ModelToolCall, approval: ApprovalDecision | undefined): Promise<Outcome> {
     const tool = state.tools.use(call.name);
-    if (tool && tool.target !== target) return refused(call, CHANGED_SINCE_APPROVED, 'denied');
-    return this.execute(state, call);
+    if (tool && tool.target !== approval?.target) return refused(call, CHANGED_SINCE_APPROVED, 'denied');
+    return this.execute(state, call, approval?.additionalContext ?? []);
   }
 
-  private async execute(state: RunState, call: ModelToolCall): Promise<Outcome> {
+  /** @param before what hooks had to say of the call before it was made */
+  private async execute(state: RunState, call: ModelToolCall, before: readonly string[]): Promise<Outcome> {
     const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
     const result = await this.call(state, tool, call);
-    if (result.isError) return { kind: 'settled', call, result, status: 'failed' };
-    const added = await this.hooks.afterToolCall(state, call, result);
-    const output = [result.output, ...added.map((text) => state.outputs.take(text))].join('\n\n');
-    return { kind: 'settled', call, result: { ...result, output }, status: 'completed' };
+    const after = result.isError ? [] : await this.hooks.afterToolCall(state, call, result);
+    const output = this.withTexts(state, result.output, [...before, ...after]);
+    return { kind: 'settled', call, result: { ...result, output }, status: result.isError ? 'failed' : 'completed' };
+  }
+
+  private withTexts(state: RunState, output: string, texts: readonly string[]): string {
+    return [output, ...texts.map((text) => state.outputs.take(text))].join('\n\n');
   }
 
   private async call(state: RunState, tool: OfferedTool, call: ModelToolCall): Promise<ToolResult> {
@@ -186,11 +192,15 @@ export class ExecuteTools {
     yield* state.showResult({ id, name, input, output, status: 'denied' });
   }
 
-  private ask(state: RunState, index: number, call: ModelToolCall): ApprovalRequest {
+  private ask(state: RunState, index: number, { call, additionalContext }: Extract<Outcome, { kind: 'waits' }>): ApprovalRequest {
     const { id: toolCallId, name: tool, input } = call;
     state.toolCalls[index] = { ...call, status: 'awaiting_approval' };
     const target = state.tools.use(tool)?.target;
-    const request = { id: newId(), toolCallId, tool, input, ...(target === undefined ? {} : { target }) };
+    const request = {
+      ...{ id: newId(), toolCallId, tool, input },
+      ...(target === undefined ? {} : { target }),
+      ...(additionalContext.length === 0 ? {} : { additionalContext }),
+    };
     this.note(state, { name: tool, input, output: { awaitsApproval: request.id }, error: null });
     return request;
   }

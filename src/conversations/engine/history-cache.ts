@@ -58,8 +58,9 @@ export class HistoryCache {
 const MESSAGE_BYTES = 350;
 
 export function bytesOf(messages: readonly HistoryMessage[]): number {
-  return messages.reduce((sum, { content, toolCalls, transcript, attachments = [] }) => {
+  return messages.reduce((sum, { content, toolCalls, transcript, attachments = [], additionalContext = [] }) => {
+    const context = additionalContext.reduce((length, text) => length + text.length, 0);
     const tools = toolCalls.length === 0 ? 0 : JSON.stringify([toolCalls, transcript]).length;
-    return sum + MESSAGE_BYTES * (1 + attachments.length) + content.length + tools;
+    return sum + MESSAGE_BYTES * (1 + attachments.length) + content.length + context + tools;
   }, 0);
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ModelToolCall } from '../../models/index.js';
+import type { ModelToolCall, ToolDefinition } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -14,6 +14,12 @@ import type {
 import { RUN_HOOKS } from './run-extensions.js';
 import type { RunState } from './run-state.js';
 
+const BROKEN_PROMPT_HOOK: PromptVerdict = { decision: 'block', reason: null };
+const BROKEN_CALL_HOOK: ToolCallVerdict = {
+  decision: 'deny',
+  reason: 'This call was not made: a check that stands before it failed. Go on without it, or tell the user so.',
+};
+
 /** All the run's hooks as one: asks them in parallel and makes one verdict of theirs. */
 @Injectable()
 export class HookDispatcher {
@@ -24,7 +30,7 @@ export class HookDispatcher {
   ) {}
 
   async beforePrompt(state: RunState): Promise<PromptVerdict> {
-    const verdicts = await this.ask(state, (hooks, context) => hooks.beforePrompt(context));
+    const verdicts = await this.ask(state, (hooks, context) => hooks.beforePrompt(context), BROKEN_PROMPT_HOOK);
     const block = verdicts.find((verdict) => verdict.decision === 'block');
     if (block) {
       this.record(state, 'UserPromptSubmit', state.context.userMessage?.text ?? '', block);
@@ -38,45 +44,54 @@ export class HookDispatcher {
     };
   }
 
-  async beforeToolCall(state: RunState, call: ModelToolCall): Promise<ToolCallVerdict> {
-    const verdicts = await this.ask(state, (hooks, context) => hooks.beforeToolCall(context, call));
+  async beforeToolCall(state: RunState, call: ModelToolCall, tool: ToolDefinition): Promise<ToolCallVerdict> {
+    const verdicts = await this.ask(state, (hooks, context) => hooks.beforeToolCall(context, call, tool), BROKEN_CALL_HOOK);
+    const additionalContext = verdicts.flatMap((verdict) => verdict.additionalContext ?? []);
     const denial = verdicts.find((verdict) => verdict.decision === 'deny');
     if (denial) {
       this.record(state, 'PreToolUse', call, denial);
-      return denial;
+      return { ...denial, additionalContext };
     }
     const changed = verdicts.find((verdict) => verdict.decision === 'allow' && verdict.input !== undefined);
-    return changed ?? { decision: 'allow' };
+    return { decision: 'allow', ...changed, additionalContext };
   }
 
   async afterToolCall(state: RunState, call: ModelToolCall, result: ToolResult): Promise<string[]> {
-    return (await this.ask(state, (hooks, context) => hooks.afterToolCall(context, call, result))).flat();
+    return (await this.ask(state, (hooks, context) => hooks.afterToolCall(context, call, result), [])).flat();
   }
 
-  async beforeStop(state: RunState): Promise<StopVerdict> {
-    const { continued, text } = state;
-    const verdicts = await this.ask(state, (hooks, context) => hooks.beforeStop(context, text, continued));
-    const onward = verdicts.find((verdict) => verdict.decision === 'continue');
-    if (!onward || continued) return { decision: 'stop' };
-    this.record(state, 'Stop', text, onward);
-    return onward;
+  /** @param answer the model's last one */
+  async beforeStop(state: RunState, answer: string): Promise<StopVerdict> {
+    const { continued } = state;
+    const neutral: StopVerdict = { decision: 'stop' };
+    const verdicts = await this.ask(state, (hooks, context) => hooks.beforeStop(context, answer, continued), neutral);
+    const onward = verdicts.filter((verdict) => verdict.decision === 'continue');
+    const [first] = onward;
+    if (!first || continued) return neutral;
+    for (const verdict of onward) this.record(state, 'Stop', answer, verdict);
+    return { decision: 'continue', reason: onward.map(({ reason }) => reason).join('\n\n') };
   }
 
+  /** @param broken what one that throws counts as */
   private async ask<Answer>(
     { context }: RunState,
     question: (hooks: RunHooks, context: RunContext) => Promise<Answer>,
+    broken: Answer,
   ): Promise<Answer[]> {
-    if (this.hooks.length === 0) return [];
     const answers = await Promise.allSettled(this.hooks.map((hooks) => question(hooks, context)));
-    return answers.flatMap((answer) => {
-      if (answer.status === 'fulfilled') return [answer.value];
+    // A run that ends breaks its hooks off: that is no verdict of theirs.
+    context.signal.throwIfAborted();
+    return answers.map((answer) => {
+      if (answer.status === 'fulfilled') return answer.value;
       this.logger.error({ err: answer.reason as unknown, runId: context.runId }, 'A run hook threw');
-      return [];
+      return broken;
     });
   }
 
-  /** What a hook changed is a step of the trace; what it let pass is not. */
-  private record(state: RunState, name: string, input: unknown, output: unknown): void {
+  /** What a hook changed is a step of the trace, unless it has told of that itself. */
+  private record(state: RunState, name: string, input: unknown, verdict: PromptVerdict | ToolCallVerdict | StopVerdict): void {
+    const { recorded = false, ...output } = verdict;
+    if (recorded) return;
     state.steps.push({
       id: newId(),
       type: 'hook',

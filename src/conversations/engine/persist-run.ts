@@ -10,7 +10,7 @@ import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { type EndNotes, RunRepository } from '../persistence/run.repository.js';
-import type { FinishedRun, RunContext, RunObserver, RunRecord } from '../ports/index.js';
+import type { FinishedRun, RunObserver, RunRecord } from '../ports/index.js';
 import { RUN_OBSERVERS } from './run-extensions.js';
 import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
 import { RunOwner } from './run-owner.js';
@@ -52,7 +52,7 @@ export class PersistRun {
     try {
       const revision = await this.insisting(() => this.store(finished, this.observers, notes));
       if (revision !== null) {
-        if (state.tail) this.recent.keep(finished.run.threadId, revision, extended(state.tail, state.context, finished));
+        if (state.tail) this.recent.keep(finished.run.threadId, revision, extended(state.tail, state, finished));
         return ended(finished, outcome);
       }
       // Deleted with its thread or agent: no row is left that an end could be stored in.
@@ -180,16 +180,19 @@ function messageOf(state: RunState, outcome: RunOutcome): Message | null {
 }
 
 /** The thread as the run leaves it. */
-function extended({ messages, before, bytes }: CachedHistory, context: RunContext, { message }: FinishedRun): CachedHistory {
-  const added = [...questionOf(context), ...(message === null ? [] : [message])];
+function extended({ messages, before, bytes }: CachedHistory, state: RunState, { message }: FinishedRun): CachedHistory {
+  const added = [...questionOf(state), ...(message === null ? [] : [message])];
   return { messages: [...messages, ...added], before, bytes: bytes + bytesOf(added) };
 }
 
-function questionOf({ runId, userMessage }: RunContext): HistoryMessage[] {
+function questionOf({ context: { runId, userMessage }, promptContext: additionalContext }: RunState): HistoryMessage[] {
   if (userMessage === null) return [];
   const { id, text: content, attachments = [] } = userMessage;
-  const attached = attachments.length === 0 ? {} : { attachments };
-  return [{ id, runId, role: 'user', content, blocked: false, toolCalls: [], transcript: [], ...attached }];
+  const beside = {
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(additionalContext.length === 0 ? {} : { additionalContext }),
+  };
+  return [{ id, runId, role: 'user', content, blocked: false, toolCalls: [], transcript: [], ...beside }];
 }
 
 function usageOf(state: RunState): Run['usage'] {

@@ -1,11 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting } from '../../agents/index.js';
 import { untilAborted } from '../../platform/clock/index.js';
+import { RunAborted } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { LoadHistory } from './load-history.js';
+import { withContext } from '../domain/message.js';
 import { PROMPT_SOURCES, TOOL_SOURCES } from './run-extensions.js';
+import { RunOwner } from './run-owner.js';
 import { withFiles } from './load-attachments.js';
 import { contextCharacters } from './model-context.js';
 import type { NextStep, RunState } from './run-state.js';
@@ -23,6 +26,7 @@ export class PrepareRun {
     private readonly loadHistory: LoadHistory,
     private readonly runs: RunRepository,
     private readonly hooks: HookDispatcher,
+    private readonly owner: RunOwner,
     @Inject(PROMPT_SOURCES) private readonly promptSources: readonly PromptSource[],
     @Inject(TOOL_SOURCES) private readonly toolSources: readonly ToolSource[],
   ) {}
@@ -54,12 +58,23 @@ export class PrepareRun {
     state.route = route;
     if (context.userMessage === null) {
       state.conversation.goOnWith(history.currentMessages, keptResults);
+      state.continued = history.currentMessages.some((entry) => entry.role === 'user' && entry.guidance === true);
       state.tools.useAgain(history.currentMessages);
       return { kind: 'resume_tools', decisions: context.decisions ?? [] };
     }
-    const said = [context.userMessage.text, ...verdict.additionalContext].join('\n\n');
+    await this.keepContext(state, context.userMessage.id, verdict.additionalContext);
+    const said = withContext(context.userMessage.text, verdict.additionalContext);
     state.conversation.current = [withFiles(said, context.attached.take())];
     return { kind: 'call_model' };
+  }
+
+  /** Stored before the model reads it: later runs give the message to the model as this one does, however this one ends. */
+  private async keepContext(state: RunState, messageId: string, promptContext: readonly string[]): Promise<void> {
+    if (promptContext.length === 0) return;
+    const { organizationId, runId } = state.context;
+    const stored = await this.runs.keepContext({ id: runId, organizationId, ownerId: this.owner.id }, messageId, promptContext);
+    if (!stored) throw new RunAborted('lost_ownership');
+    state.promptContext = promptContext;
   }
 }
 

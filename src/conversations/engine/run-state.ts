@@ -52,14 +52,15 @@ export class RunState {
   tail: CachedHistory | null = null;
   tools = new ToolSet([], 0);
   readonly conversation: RunConversation;
-  readonly steps: RunStep[] = [];
   readonly toolCalls: ToolCallRecord[] = [];
   readonly providerCalls = new Map<string, OpenProviderCall>();
   readonly outputs = new ToolOutputs();
   text = '';
   rounds = 0;
-  /** A stop hook has already made the run go on. */
+  /** A stop hook has already made the reply go on, in this run or in the one that it resumes. */
   continued = false;
+  /** What hooks have put beside the user's message. */
+  promptContext: readonly string[] = [];
   /** Why the newest model call stopped. */
   stopReason: StopReason | undefined;
   firstTextAt: Date | null = null;
@@ -78,6 +79,10 @@ export class RunState {
     private readonly nextId: () => string,
   ) {
     this.conversation = new RunConversation(context.attached.memory);
+  }
+
+  get steps(): RunStep[] {
+    return this.context.steps;
   }
 
   get totalUsage(): ModelUsage {

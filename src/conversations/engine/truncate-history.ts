@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '../domain/message.js';
+import { beginsExchange, type HistoryEntry } from '../domain/message.js';
 import { charactersOf as charactersOfFile, sum } from './choose-attachments.js';
 
 /** What was said between one message of the user and the next; a tool call and its result are never parted. */
@@ -8,7 +8,7 @@ export type Exchange = readonly HistoryEntry[];
 export function exchangesOf(messages: readonly HistoryEntry[]): Exchange[] {
   const exchanges: HistoryEntry[][] = [];
   for (const message of messages) {
-    if (message.role === 'user') exchanges.push([message]);
+    if (beginsExchange(message)) exchanges.push([message]);
     else exchanges.at(-1)?.push(message);
   }
   return exchanges;

@@ -147,7 +147,12 @@ const ownerContact = migration('2026112220_conversations_owner_contact', [
   'alter table run_owners add column contact uuid not null default gen_random_uuid()',
 ]);
 
+/** What hooks have put beside a user's message, and what it takes in bytes, as the sizes of the other columns tell it. */
+const additionalContext = migration('2026112392_conversations_additional_context', [
+  'alter table messages add column additional_context jsonb, add column context_bytes bigint not null default 0',
+]);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext],
 };

@@ -1,5 +1,6 @@
 /**
- * Hot path: every run ends with one of these statements, and keeps what it has before each round of tools with another.
+ * Hot path: every run ends with one of these statements, keeps what it has before each round of tools with another, and
+ * with a third what hooks have put beside its message.
  * They are written by hand because run, message, thread and what the run's observers keep are stored together or not at
  * all, in one round trip, with a plan made once.
  */
@@ -70,6 +71,21 @@ export const CHECKPOINT = statement(
     for update
   ), ${upsertMessage(p, 'owned')}
   select id from owned`,
+);
+
+/** Keeps what hooks have put beside the user's message, while the run is its owner's. */
+export const KEEP_CONTEXT = statement(
+  { ...RUN_PARAMETERS, messageId: 'uuid', additionalContext: 'jsonb' },
+  (p) => `
+  with owned as (
+    select id from runs
+    where organization_id = ${p.organizationId} and id = ${p.runId} and owner_id = ${p.ownerId} and status = 'running'
+    for update
+  )
+  update messages set additional_context = ${p.additionalContext}, context_bytes = octet_length(${p.additionalContext}::text)
+  from owned where messages.organization_id = ${p.organizationId} and messages.id = ${p.messageId}
+    and messages.run_id = owned.id
+  returning messages.id`,
 );
 
 /** Has one row where the run was its owner's to end; everything else of the statement follows from it. */

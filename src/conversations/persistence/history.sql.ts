@@ -20,14 +20,14 @@ export const HISTORY_PAGE = statement(
   (p) => `
   with newest as (
     select messages.*, row_number() over newest_first as nth,
-           sum(shown_bytes + tool_bytes + transcript_bytes) over newest_first as total_bytes
+           sum(shown_bytes + tool_bytes + transcript_bytes + context_bytes) over newest_first as total_bytes
     from messages
     where thread_id = ${p.threadId} and organization_id = ${p.organizationId}
       and seq < coalesce((select seq from messages where id = ${p.before}), 9223372036854775807)
     window newest_first as (order by seq desc rows unbounded preceding)
     order by seq desc limit ${p.limit} + 1
   )
-  select id, run_id, role, content, blocked, nullif(attachments, '[]') as attachments,
+  select id, run_id, role, content, blocked, nullif(attachments, '[]') as attachments, additional_context,
          nullif(tool_calls, '[]') as tool_calls, nullif(transcript, '[]') as transcript,
          (select count(*)::int from newest) as found
   from newest where nth = 1 or (nth <= ${p.limit} and total_bytes <= ${p.maxBytes}) order by nth`,

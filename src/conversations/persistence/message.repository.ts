@@ -26,7 +26,7 @@ export interface Page<Item> {
 
 type Nullable<Row> = { [Name in keyof Row]: Row[Name] | null };
 type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'> &
-  Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>>;
+  Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>> & { additional_context: readonly string[] | null };
 
 const SHOWN_COLUMNS = [
   ...(['id', 'thread_id', 'run_id', 'role', 'content', 'status', 'blocked'] as const),
@@ -155,6 +155,7 @@ function toHistoryMessage(row: SaidRow): HistoryMessage {
     toolCalls: row.tool_calls ?? NO_CALLS,
     transcript: row.transcript ?? NO_TRANSCRIPT,
     ...(row.attachments === null ? {} : { attachments: row.attachments }),
+    ...(row.additional_context === null ? {} : { additionalContext: row.additional_context }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import { CONTACT_GAP_SECONDS } from '../engine/limits.js';
 import type { UserContext } from '../ports/index.js';
-import { CHECKPOINT, endParameters, finishRun, keptRows, messageParameters } from './end-run.sql.js';
+import { CHECKPOINT, endParameters, finishRun, KEEP_CONTEXT, keptRows, messageParameters } from './end-run.sql.js';
 import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
 import type { NewRun, RunModel } from './new-run.js';
@@ -144,6 +144,17 @@ export class RunRepository {
       ...messageParameters(message),
     });
     return rows.length > 0;
+  }
+
+  /** Keeps what hooks have put beside the message of the run. @returns whether the run is still this owner's */
+  async keepContext(
+    run: { id: string; organizationId: string; ownerId: string },
+    messageId: string,
+    additionalContext: readonly string[],
+  ): Promise<boolean> {
+    const { id: runId, organizationId, ownerId } = run;
+    const of = { organizationId, runId, ownerId, messageId, additionalContext };
+    return (await KEEP_CONTEXT.run(this.database, of)).length > 0;
   }
 
   /**

@@ -4,6 +4,7 @@ import type { MessageAttachment } from '../domain/attachment.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Channel } from '../domain/thread.js';
+import type { RunStep } from './run-observer.js';
 
 /** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
 export type UserContext = Readonly<Record<string, string | number | boolean>>;
@@ -36,6 +37,8 @@ export interface RunContext {
   readonly nonInteractive: boolean;
   /** The caller wants to see the model's thinking. */
   readonly showReasoning: boolean;
+  /** What the run did so far, for its trace. An extension that did something worth telling adds a step. */
+  readonly steps: RunStep[];
   /** Runs since the run's start. */
   readonly stopwatch: Stopwatch;
   /** Aborted when the run has to end: pass it to everything that waits. */

@@ -1,34 +1,50 @@
-import type { ModelToolCall } from '../../models/index.js';
+import type { ModelToolCall, ToolDefinition } from '../../models/index.js';
 import type { ToolResult } from './tool-source.js';
 import type { RunContext } from './run-context.js';
 
-export type PromptVerdict =
-  | { readonly decision: 'continue'; readonly additionalContext: readonly string[] }
-  /** The model is not called; `reason` is shown as the reply. */
-  | { readonly decision: 'block'; readonly reason: string | null };
+/** What every verdict may say besides. */
+interface Noted {
+  /** The hook has put what it did into `RunContext.steps` itself; else a verdict that changes something becomes a step. */
+  readonly recorded?: boolean;
+}
 
-export type ToolCallVerdict =
-  | { readonly decision: 'allow'; readonly input?: ModelToolCall['input'] }
-  /** The tool does not run; the model reads `reason` as its error. */
-  | { readonly decision: 'deny'; readonly reason: string };
+export type PromptVerdict = Noted &
+  (
+    | { readonly decision: 'continue'; readonly additionalContext: readonly string[] }
+    /** The model is not called; `reason` is shown as the reply. */
+    | { readonly decision: 'block'; readonly reason: string | null }
+  );
 
-export type StopVerdict =
-  | { readonly decision: 'stop' }
-  /** The agent goes on once more, with `reason` as guidance. */
-  | { readonly decision: 'continue'; readonly reason: string };
+export type ToolCallVerdict = Noted & {
+  /** Appended to what the model reads of the call, whatever comes of it. */
+  readonly additionalContext?: readonly string[];
+} & (
+    | { readonly decision: 'allow'; readonly input?: ModelToolCall['input'] }
+    /** The tool does not run; the model reads `reason` as its error. */
+    | { readonly decision: 'deny'; readonly reason: string }
+  );
+
+export type StopVerdict = Noted &
+  (
+    | { readonly decision: 'stop' }
+    /** The agent goes on once more, with `reason` as guidance. */
+    | { readonly decision: 'continue'; readonly reason: string }
+  );
 
 /**
  * Is asked before and after the steps of a run. Every method has a neutral answer, so an
  * implementation overrides what it cares about. Several hooks are asked in parallel; one block
- * blocks, one denial denies. A hook decides itself whether its own failure blocks: one that throws
- * counts as neutral and is logged.
+ * blocks, one denial denies. A hook decides itself whether its own failure blocks. One that throws all the same is
+ * logged: before a prompt or a call it blocks, since a guard that broke has let nothing pass; afterwards it counts as
+ * neutral.
  */
 export abstract class RunHooks {
   beforePrompt(_run: RunContext): Promise<PromptVerdict> {
     return Promise.resolve({ decision: 'continue', additionalContext: [] });
   }
 
-  beforeToolCall(_run: RunContext, _call: ModelToolCall): Promise<ToolCallVerdict> {
+  /** @param _tool what is called; never one that the provider runs itself */
+  beforeToolCall(_run: RunContext, _call: ModelToolCall, _tool: ToolDefinition): Promise<ToolCallVerdict> {
     return Promise.resolve({ decision: 'allow' });
   }
 
@@ -37,7 +53,10 @@ export abstract class RunHooks {
     return Promise.resolve([]);
   }
 
-  /** `continued`: a hook has already made this run go on, and a further wish is not heard. */
+  /**
+   * @param _lastAssistantMessage the model's last answer
+   * @param _continued a hook has already made this reply go on, and a further wish is not heard
+   */
   beforeStop(_run: RunContext, _lastAssistantMessage: string, _continued: boolean): Promise<StopVerdict> {
     return Promise.resolve({ decision: 'stop' });
   }

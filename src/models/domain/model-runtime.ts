@@ -30,7 +30,13 @@ export interface ProviderState {
 /** One entry of the conversation as a model reads it, neutral of any provider. */
 export type ModelMessage =
   /** What the user attached comes before the text, which may be empty beside it. */
-  | { readonly role: 'user'; readonly text: string; readonly attachments?: readonly ModelAttachment[] }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      readonly attachments?: readonly ModelAttachment[];
+      /** Said within a reply by a hook that made the agent go on, not by the user: no new exchange begins with it. */
+      readonly guidance?: true;
+    }
   | {
       readonly role: 'assistant';
       readonly text: string;

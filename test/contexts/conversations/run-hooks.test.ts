@@ -57,6 +57,30 @@ describe('a hook before the prompt', () => {
     expect(lastBody()['messages']).toEqual([{ role: 'user', content: 'Hi\n\nIt is Monday.\n\nIt rains.' }]);
     expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello']);
   });
+
+  it.each(['this process, which remembers the thread', 'another process, which reads it'])(
+    'adds context that later runs of %s give to the model again',
+    async (where) => {
+      const talk = await Talk.start(service);
+      const beforePrompt = () => Promise.resolve({ decision: 'continue' as const, additionalContext: ['It is Monday.'] });
+      during(talk.threadId, { hooks: { beforePrompt } });
+      service.models.next(says('Hello'));
+      await talk.run('Hi');
+      during(talk.threadId, {});
+      service.models.next(says('Bye'));
+      const other = where.startsWith('another') ? await service.replica() : undefined;
+      try {
+        await (other ? talk.on(other) : talk).run('And now?');
+      } finally {
+        await other?.close();
+      }
+      expect(lastBody()['messages']).toMatchObject([
+        { role: 'user', content: 'Hi\n\nIt is Monday.' },
+        { role: 'assistant' },
+        { role: 'user', content: 'And now?' },
+      ]);
+    },
+  );
 });
 
 describe('a hook around a tool call', () => {
@@ -131,25 +155,76 @@ describe('a hook before the end', () => {
       { role: 'assistant' },
       { role: 'user', content: 'Name your sources.' },
     ]);
-    expect(seen).toEqual([['It is so.', false], ['It is so.\n\nSays the almanac.', true]]);
+    expect(seen).toEqual([['It is so.', false], ['Says the almanac.', true]]);
     expect(await talk.lines()).toEqual(['user: Why?', 'assistant: It is so.\n\nSays the almanac.']);
     expect(textOf(events)).toBe('It is so.\n\nSays the almanac.');
   });
 });
 
-describe('a hook that throws', () => {
-  it('counts as neutral: the turn goes on as if it were not there', async () => {
-    const talk = await Talk.start(service);
-    const broken = () => Promise.reject(new Error('hook-canary'));
+describe('a run that resumes another one', () => {
+  it('knows that a hook made the reply go on before it asked, and has the whole exchange', async () => {
+    const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
+    const seen: [string, boolean][] = [];
     during(talk.threadId, {
       tools: [echo],
-      hooks: { beforePrompt: broken, beforeToolCall: broken, afterToolCall: broken, beforeStop: broken },
+      hooks: {
+        beforeStop: (_run, text, continued) => {
+          seen.push([text, continued]);
+          return Promise.resolve({ decision: 'continue', reason: 'Look it up.' });
+        },
+        beforeToolCall: () => Promise.resolve({ decision: 'allow', additionalContext: ['Seen by the guard.'] }),
+      },
     });
+    service.models.next(says('Maybe.'), calls('echo'));
+    const asked = await talk.run('Is it?');
+    service.models.next(says('It is.'));
+    const [interrupt] = asked.body.interrupts;
+    expect(interrupt).toEqual(expect.not.objectContaining({ additionalContext: expect.anything() }));
+    await talk.resume({ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } });
+    expect(seen).toEqual([['Maybe.', false], ['It is.', true]]);
+    expect(lastBody()['messages']).toMatchObject([
+      { role: 'user', content: 'Is it?' },
+      { role: 'assistant' },
+      { role: 'user', content: 'Look it up.' },
+      { role: 'assistant' },
+      { role: 'user' },
+    ]);
+    expect(anthropicWire.toolResults(lastBody())).toMatchObject([{ output: '{}\n\nSeen by the guard.', isError: false }]);
+  });
+});
+
+describe('a hook that throws', () => {
+  const broken = () => Promise.reject(new Error('hook-canary'));
+
+  it('after a call or before the end counts as neutral: the run goes on as if it were not there', async () => {
+    const talk = await Talk.start(service);
+    during(talk.threadId, { tools: [echo], hooks: { afterToolCall: broken, beforeStop: broken } });
     service.models.next(calls('echo'), says('Done'));
     const { status, text } = await talk.run('Go');
     expect(status).toBe(200);
     expect(text).toContain('Done');
     expect(text + JSON.stringify(lastBody())).not.toContain('hook-canary');
+  });
+
+  it('before a call denies it: the tool does not run, and the model is told so', async () => {
+    const talk = await Talk.start(service);
+    let ran = false;
+    const noted = tool('noted', () => { ran = true; return output('x'); });
+    during(talk.threadId, { tools: [noted], hooks: { beforeToolCall: broken } });
+    service.models.next(calls('noted'), says('I could not.'));
+    const { body, text } = await talk.run('Go');
+    expect(body).toMatchObject({ message: { content: 'I could not.', toolCalls: [{ status: 'denied' }] } });
+    expect(ran).toBe(false);
+    expect(text + JSON.stringify(lastBody())).not.toContain('hook-canary');
+  });
+
+  it('before the prompt blocks it: the model is not called', async () => {
+    const talk = await Talk.start(service);
+    during(talk.threadId, { hooks: { beforePrompt: broken } });
+    const { body, text } = await talk.run('Go');
+    expect(body).toMatchObject({ run: { status: 'completed' }, message: { blocked: true } });
+    expect(service.models.requests).toEqual([]);
+    expect(text).not.toContain('hook-canary');
   });
 });
 
