@@ -15,4 +15,8 @@ export const integrationsContext = {
   runs: { toolSources: [OfferIntegrationTools] },
 } satisfies Context<RunExtensions>;
 
+export { IntegrationsModule };
+export { type AppTool, type AppToolAnswer, AppTools } from './application/app-tools.js';
+export { type AppToolName, HiddenTools } from './application/hidden-tools.js';
+export { AppToolMissing } from './domain/integrations.errors.js';
 export { checkCatalogueSetting } from './catalogue/configured-app-catalogue.js';

@@ -4,6 +4,7 @@ import { AgentsModule } from '../agents/index.js';
 import { Clock } from '../platform/clock/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { AgentTools } from './application/agent-tools.js';
+import { AppTools } from './application/app-tools.js';
 import { AuthorizableIntegrations } from './application/authorizable-integrations.js';
 import { CallTool } from './application/call-tool.js';
 import { ChangeIntegration } from './application/change-integration.js';
@@ -14,6 +15,7 @@ import { CheckWhenGrantChanges } from './application/check-when-grant-changes.js
 import { CheckWhenServerChanges } from './application/check-when-server-changes.js';
 import { CreateIntegration } from './application/create-integration.js';
 import { EndServerWhenIntegrationRemoved } from './application/end-server-when-integration-removed.js';
+import { HiddenTools } from './application/hidden-tools.js';
 import { IntegrationSecrets } from './application/integration-secrets.js';
 import { KeepToolLists } from './application/keep-tool-lists.js';
 import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
@@ -57,7 +59,7 @@ const servers = [
 
 const tools = [
   ...[CheckIntegration, KeepToolLists, CheckWhenServerChanges, CheckWhenGrantChanges],
-  ...[AgentTools, CallTool, OfferIntegrationTools],
+  ...[AgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
 ];
 
 const signIn = [...oauthProviders, ProtectedServers, { provide: OAuthIntegrations, useClass: AuthorizableIntegrations }];
@@ -67,6 +69,6 @@ const signIn = [...oauthProviders, ProtectedServers, { provide: OAuthIntegration
   imports: [AccessModule, AgentsModule, CatalogueModule, LocalServersModule, JobsModule.define(removeExpiredSignIns)],
   controllers: [AppsController, ToolIntegrationsController, OAuthSignInsController, OAuthCallbackController],
   providers: [...records, ...servers, ...tools, ...signIn],
-  exports: [OfferIntegrationTools],
+  exports: [AppTools, HiddenTools, OfferIntegrationTools],
 })
 export class IntegrationsModule {}

@@ -74,6 +74,18 @@ export class AgentTools {
     return (await this.byAgent.get(keyOf(organizationId, agentId), load)) ?? load();
   }
 
+  /** The last successful listing of the integration's server, excluded tools included; null where there was none. */
+  async listOf(checked: IntegrationOfAgent): Promise<StoredList | null> {
+    const { integration, state } = checked;
+    if (!state) return null;
+    const { id, organizationId } = integration;
+    const known = this.lists.get(`${id}/${state.toolsDigest}`);
+    if (known) return known;
+    const list = await this.states.list(organizationId, id);
+    if (list) this.lists.set(`${id}/${list.toolsDigest}`, list, { size: 1 + bytesOf(checked) });
+    return list;
+  }
+
   private async load(organizationId: string, agentId: string): Promise<readonly IntegrationOfAgent[]> {
     const integrations = await this.states.ofAgent(organizationId, agentId);
     const offered = withinLimits(integrations).length;
@@ -93,17 +105,6 @@ export class AgentTools {
     const read = versionOf(integrations.map(({ integration }, index) => [integration, lists[index]?.toolsDigest]));
     if (read === version) this.named.set(agentId, { version, tools }, { size: 1 + sum(integrations.map(bytesOf)) });
     return tools;
-  }
-
-  private async listOf(checked: IntegrationOfAgent): Promise<StoredList | null> {
-    const { integration, state } = checked;
-    if (!state) return null;
-    const { id, organizationId } = integration;
-    const known = this.lists.get(`${id}/${state.toolsDigest}`);
-    if (known) return known;
-    const list = await this.states.list(organizationId, id);
-    if (list) this.lists.set(`${id}/${list.toolsDigest}`, list, { size: 1 + bytesOf(checked) });
-    return list;
   }
 }
 

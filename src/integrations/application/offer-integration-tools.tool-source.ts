@@ -3,6 +3,7 @@ import { type OfferedTool, type RunContext, type ToolResult, ToolSource } from '
 import { type Integration, targetOf } from '../domain/integration.js';
 import { AgentTools, type AgentTool } from './agent-tools.js';
 import { CallTool } from './call-tool.js';
+import { type AppToolName, HiddenTools } from './hidden-tools.js';
 import { KeepToolLists } from './keep-tool-lists.js';
 
 const GONE: ToolResult = { output: 'This tool is not available any more: its integration was changed or removed.', isError: true };
@@ -14,6 +15,7 @@ export class OfferIntegrationTools extends ToolSource {
     private readonly agentTools: AgentTools,
     private readonly lists: KeepToolLists,
     private readonly callTool: CallTool,
+    private readonly hiddenTools: HiddenTools,
   ) {
     super();
   }
@@ -24,7 +26,8 @@ export class OfferIntegrationTools extends ToolSource {
     if (await this.lists.refresh(known.integrations, run.signal)) {
       known = await this.agentTools.of(organizationId, agent.id);
     }
-    return known.tools.map((tool) => this.offered(tool, run));
+    const hidden = await this.hiddenTools.of(run);
+    return known.tools.filter((tool) => !isOneOf(hidden, tool)).map((tool) => this.offered(tool, run));
   }
 
   private offered({ integration, tool, definition }: AgentTool, run: RunContext): OfferedTool {
@@ -45,4 +48,8 @@ export class OfferIntegrationTools extends ToolSource {
     const current = integrations.find(({ integration }) => integration.id === id)?.integration;
     return current?.excludedTools.includes(tool) === true ? undefined : current;
   }
+}
+
+function isOneOf(hidden: readonly AppToolName[], { integration: { settings }, tool: { name } }: AgentTool): boolean {
+  return settings.type === 'custom-mcp' && hidden.some(({ app, tool }) => app === settings.app && tool === name);
 }

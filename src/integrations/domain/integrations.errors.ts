@@ -34,6 +34,13 @@ export class IntegrationIdentityMismatch extends DomainError {
   }
 }
 
+/** Something other than the model wants a tool that there is not. */
+export class AppToolMissing extends DomainError {
+  constructor(message: string) {
+    super('unprocessable', message);
+  }
+}
+
 export class TooManyIntegrations extends DomainError {
   constructor() {
     super(

@@ -6,6 +6,9 @@ import { MAX_COMPARED } from './mcp-limits.js';
 import { mediaOf } from './tool-media.js';
 import { noteOf } from './tool-notes.js';
 
+/** The output of a result without content. */
+export const NOTHING_RETURNED = 'The tool returned nothing.';
+
 interface Part {
   readonly text: string;
   readonly media?: ModelMedia;
@@ -21,7 +24,7 @@ export function toToolResult({ content, structuredContent, isError }: CallToolRe
   const output = [...parts.map(({ text }) => text), ...structured].filter((text) => text !== '').join('\n\n');
   const media = parts.flatMap((part) => part.media ?? []);
   return {
-    output: output === '' ? 'The tool returned nothing.' : output.toWellFormed(),
+    output: output === '' ? NOTHING_RETURNED : output.toWellFormed(),
     isError: isError === true,
     ...(media.length > 0 && { media }),
   };

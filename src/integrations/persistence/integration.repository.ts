@@ -37,6 +37,12 @@ export class IntegrationRepository {
     return (await rowsOf<IntegrationRow>(this.database, query)).map(toIntegration);
   }
 
+  /** Of the agent's custom-mcp integrations. */
+  async customApps(source: SqlExecutor, organizationId: string, agentId: string): Promise<ReadonlySet<string>> {
+    const query = ofAgent(organizationId, agentId).where('tool_integrations.type', '=', 'custom-mcp');
+    return new Set((await rowsOf<IntegrationRow>(source, query)).map(({ settings }) => identityOf(settings)));
+  }
+
   /** @returns null when the agent does not use it, whoever else does */
   async findForAgent(organizationId: string, agentId: string, id: string): Promise<Integration | null> {
     const query = ofAgent(organizationId, agentId).where('tool_integrations.id', '=', id);

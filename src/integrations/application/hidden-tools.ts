@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import type { RunContext } from '../../conversations/index.js';
+
+/** A tool of one of an agent's custom-mcp integrations. */
+export interface AppToolName {
+  readonly app: string;
+  /** The server's own name. */
+  readonly tool: string;
+}
+
+export type HiddenToolSource = (run: RunContext) => Promise<readonly AppToolName[]>;
+
+/** Tools that models are not offered though the agent's integrations have them; other contexts register theirs in `onModuleInit`. */
+@Injectable()
+export class HiddenTools {
+  private readonly sources: HiddenToolSource[] = [];
+
+  register(source: HiddenToolSource): void {
+    this.sources.push(source);
+  }
+
+  async of(run: RunContext): Promise<readonly AppToolName[]> {
+    return (await Promise.all(this.sources.map((source) => source(run)))).flat();
+  }
+}
