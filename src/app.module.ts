@@ -22,6 +22,7 @@ import { jobCommands, JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
 import { MaintenanceModule } from './platform/maintenance/index.js';
+import { MetricsModule } from './platform/metrics/index.js';
 import {
   migrateCommand,
   type OperatorCommand,
@@ -86,6 +87,7 @@ export class AppModule {
       imports: [
         KernelModule.forRoot(settings, clock),
         TelemetryModule.forRoot(settings, logger),
+        MetricsModule,
         DatabaseModule.forRoot(open),
         EventsModule,
         LifecycleModule,

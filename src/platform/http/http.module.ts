@@ -1,22 +1,24 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { LifecycleModule } from '../lifecycle/index.js';
+import { MetricsModule } from '../metrics/index.js';
 import { DocsController } from './docs/docs.controller.js';
 import { OpenApiDocument } from './docs/open-api-document.js';
 import { BackgroundPace } from './background-pace.js';
 import { HealthController } from './health.controller.js';
 import { DatabaseHealth, FileStoreHealth, Health } from './health.js';
+import { MetricsController } from './metrics.controller.js';
 import { OpenRequests } from './open-requests.js';
 import { EventStreams } from './sse.js';
 
 /**
- * What every HTTP application of the service has: health, the OpenAPI document and its page, event streams.
+ * What every HTTP application of the service has: health, metrics, the OpenAPI document and its page, event streams.
  * Needs `Settings`, `Clock` and `Logger` from global modules, and `DatabaseModule` where there is a database.
  */
 @Global()
 @Module({
-  imports: [DiscoveryModule, LifecycleModule],
-  controllers: [HealthController, DocsController],
+  imports: [DiscoveryModule, LifecycleModule, MetricsModule],
+  controllers: [HealthController, MetricsController, DocsController],
   providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams, BackgroundPace],
   exports: [EventStreams, Health, BackgroundPace],
 })

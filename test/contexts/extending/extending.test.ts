@@ -3,6 +3,7 @@ import { HealthCheck } from '../../../src/platform/http/index.js';
 import { glossaryContext } from '../../extending/src/glossary/index.js';
 import { filesOfExample, filesShown } from '../../support/example-page.js';
 import { until, useService } from '../../support/harness.js';
+import { readPrometheusText, sampleOf } from '../../support/prometheus-text.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
 
@@ -56,7 +57,7 @@ describe('a context that is added as docs/extending.md tells', () => {
     await until(async () => (await termsOf(key))[0]?.summary === 'For streets.', 'the summary of the new definition');
   });
 
-  it('is asked by the agents of its organization, and of no other', async () => {
+  it('is asked by the agents of its organization, and of no other, and counts it', async () => {
     const own = await Talk.start(service);
     const other = await Talk.start(service);
     await service.http('POST', '/v1/glossary/terms', { key: own.key, body: { name: 'Climber', definition } });
@@ -67,6 +68,9 @@ describe('a context that is added as docs/extending.md tells', () => {
     expect((await own.messages()).at(-1)).toMatchObject({
       toolCalls: [{ name: 'look_up_term', output: 'A bicycle for hills.', status: 'completed' }],
     });
+    const metrics = readPrometheusText((await service.http('GET', '/metrics')).text);
+    const lookUps = (outcome: string) => sampleOf(metrics, 'agent_service_glossary_look_ups_total', { outcome });
+    expect([lookUps('found'), lookUps('missing')]).toEqual([1, 0]);
 
     service.models.next(says('No idea.'));
     await other.run('What is a Climber?');

@@ -34,6 +34,7 @@ const runInput = (threadId: string): Readonly<Record<string, unknown>> => ({
 export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   'GET /health/live': { requests: [nothing], status: 200, access: 'public' },
   'GET /health/ready': { requests: [nothing], status: 200, access: 'public' },
+  'GET /metrics': { requests: [nothing], status: 200, access: 'public' },
   'GET /v1/openapi.json': { requests: [nothing], status: 200, access: 'public' },
   'GET /docs': { requests: [nothing], status: 200, access: 'public' },
   'GET /docs/assets/:name': { requests: [() => ({ params: { name: 'page.css' } })], status: 200, access: 'public' },

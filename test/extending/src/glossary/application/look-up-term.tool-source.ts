@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type OfferedTool, type RunContext, ToolSource } from '../../../../../src/conversations/index.js';
+import { type Counter, Metrics } from '../../../../../src/platform/metrics/index.js';
 import { ReadTerms } from './read-terms.js';
 
 const DEFINITION = {
@@ -10,8 +11,18 @@ const DEFINITION = {
 
 @Injectable()
 export class LookUpTerm extends ToolSource {
-  constructor(private readonly terms: ReadTerms) {
+  private readonly lookUps: Counter<'outcome'>;
+
+  constructor(
+    private readonly terms: ReadTerms,
+    metrics: Metrics,
+  ) {
     super();
+    this.lookUps = metrics.counter({
+      name: 'agent_service_glossary_look_ups_total',
+      help: 'Words that agents looked up, by whether the glossary has them.',
+      labels: { outcome: ['found', 'missing'] },
+    });
   }
 
   async offer({ organizationId }: RunContext): Promise<readonly OfferedTool[]> {
@@ -19,6 +30,7 @@ export class LookUpTerm extends ToolSource {
     if (terms.length === 0) return [];
     const call: OfferedTool['call'] = ({ name }) => {
       const term = terms.find((known) => known.name === name);
+      this.lookUps.increment({ outcome: term ? 'found' : 'missing' });
       const output = term ? (term.summary ?? term.definition) : `The glossary lacks the word ${String(name)}.`;
       return Promise.resolve({ output, isError: !term });
     };

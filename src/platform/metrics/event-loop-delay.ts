@@ -1,0 +1,56 @@
+import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Clock } from '../clock/index.js';
+
+/** Time between two looks at the loop; what a look comes later than that is delay. */
+const RESOLUTION_MS = 20;
+const WINDOW_MS = 60_000;
+
+/** How late the event loop came to what was due, in seconds. */
+export interface Delays {
+  readonly p99: number;
+  readonly max: number;
+}
+
+const NONE: Delays = { p99: 0, max: 0 };
+
+/**
+ * The worse of two windows: the one under way, and the one before it, of a minute at least. A window ends by time and not
+ * by being read: anybody may ask, and whoever asks must not take a peak from whoever asks next.
+ */
+export class EventLoopDelay {
+  private readonly histogram: ELDHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  private before = NONE;
+  private begunAt: number;
+
+  constructor(private readonly clock: Clock) {
+    this.begunAt = clock.monotonic();
+  }
+
+  start(): void {
+    this.histogram.enable();
+  }
+
+  stop(): void {
+    this.histogram.disable();
+  }
+
+  read(): Delays {
+    const now = this.clock.monotonic();
+    if (now - this.begunAt >= WINDOW_MS) {
+      this.before = this.current();
+      this.begunAt = now;
+      this.histogram.reset();
+    }
+    const current = this.current();
+    return { p99: Math.max(current.p99, this.before.p99), max: Math.max(current.max, this.before.max) };
+  }
+
+  private current(): Delays {
+    if (this.histogram.count === 0) return NONE;
+    return { p99: delay(this.histogram.percentile(99)), max: delay(this.histogram.max) };
+  }
+}
+
+function delay(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1e3);
+}
