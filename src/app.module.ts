@@ -4,6 +4,7 @@ import { agentsContext } from './agents/index.js';
 import { conversationsContext, type RunExtensions, RunExtensionsModule } from './conversations/index.js';
 import { demoContext } from './demo/index.js';
 import { filesContext } from './files/index.js';
+import { hooksContext } from './hooks/index.js';
 import { instructionsContext } from './instructions/index.js';
 import { integrationsContext } from './integrations/index.js';
 import { knowledgeContext } from './knowledge/index.js';
@@ -45,6 +46,7 @@ export const contexts: readonly AppContext[] = [
   conversationsContext,
   integrationsContext,
   knowledgeContext,
+  hooksContext,
   observabilityContext,
   filesContext,
   demoContext,

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ConversationsModule } from '../conversations/index.js';
+import { HooksModule } from '../hooks/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { HoldTracesOfThreads } from './application/hold-traces-of-threads.js';
 import { ReadTraces } from './application/read-traces.js';
@@ -11,7 +12,7 @@ import { TraceRepository } from './persistence/trace.repository.js';
 
 /** What the agents did: a trace of every run, kept and read for 90 days. */
 @Module({
-  imports: [ConversationsModule, JobsModule.define(purgeTraces)],
+  imports: [ConversationsModule, HooksModule, JobsModule.define(purgeTraces)],
   controllers: [TracesController],
   providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard, HoldTracesOfThreads],
   exports: [RecordTrace],

@@ -1,14 +1,12 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Put, Body, Query, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
-import { changedByOf } from '../application/changed-by.js';
 import { ListVersions } from '../application/list-versions.js';
 import { RestoreVersion } from '../application/restore-version.js';
 import { RotateProviderKey } from '../application/rotate-provider-key.js';
-import type { WriteTarget } from '../application/versioned-write.js';
 import { AgentResponse } from './agent-response.dto.js';
 import {
   AgentVersionListResponse,
@@ -19,14 +17,9 @@ import {
 } from './agent-versions.dto.js';
 import type { AgentView } from './agent-view.js';
 import { AgentViews } from './agent-views.js';
-import { acceptableVersions, etagOf } from './if-match.js';
+import { etagOf } from './if-match.js';
 import { ApiVersionHeader } from './version-header.js';
-
-const IF_MATCH = {
-  name: 'If-Match',
-  required: false,
-  description: 'An ETag; a stale one answers 409 version_conflict.',
-} as const;
+import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
 
 @ApiTags('Agents')
 @Controller('v1/agents/:agentId')
@@ -44,7 +37,7 @@ export class AgentVersionsController {
     operationId: 'listAgentVersions',
     summary: 'Read what changed in an agent, when and by whom, newest first',
     description:
-      'Every change of the agent or its sections that took effect is one version, and its creation is version 1. ' +
+      'Every change of the agent, its sections or its hooks that took effect is one version, and its creation is version 1. ' +
       'Long changes make a page hold fewer versions than `limit`, never none: there are older ones as long as the ' +
       'last one is not version 1, and `before` reads on from there. Versions are kept as long as the agent.',
   })
@@ -64,15 +57,15 @@ export class AgentVersionsController {
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
   @ApiOperation({
     operationId: 'restoreAgentVersion',
-    summary: 'Make an agent and its sections what they were at a version',
+    summary: 'Make an agent, its sections and its hooks what they were at a version',
     description:
       'That is a new version; where all is so already, nothing happens. Secrets, whose key the agent runs on and what ' +
       'the operator has set stay as they are. Settings that the plan no longer includes are refused as on update. A ' +
-      'version whose model the agent can no longer have, or whose gateway has no stored token, answers 422 ' +
-      '`version_not_restorable`.',
+      'version whose model the agent can no longer have, whose gateway has no stored token, or whose hooks name a header ' +
+      'without a stored value or a tool integration that is gone, answers 422 `version_not_restorable`.',
   })
   @ApiParam({ name: 'version', schema: { type: 'integer', minimum: 1 } })
-  @ApiHeader(IF_MATCH)
+  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422)
@@ -84,7 +77,7 @@ export class AgentVersionsController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentView> {
-    const agent = await this.restoreVersion.execute(targetOf(caller, agentId, ifMatch), versionOf(version));
+    const agent = await this.restoreVersion.execute(writeTargetOf(caller, agentId, ifMatch), versionOf(version));
     void reply.header('etag', etagOf(agent.version));
     return this.views.one(agent);
   }
@@ -99,7 +92,7 @@ export class AgentVersionsController {
       'the one it has already is no change. An agent on the managed key answers 422 `agent_on_managed_key`: whose key ' +
       'an agent runs on is chosen when it is made.',
   })
-  @ApiHeader(IF_MATCH)
+  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: ProviderKeyResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422)
@@ -110,15 +103,10 @@ export class AgentVersionsController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ProviderKeyResponse> {
-    const agent = await this.rotateProviderKey.execute(targetOf(caller, agentId, ifMatch), apiKey);
+    const agent = await this.rotateProviderKey.execute(writeTargetOf(caller, agentId, ifMatch), apiKey);
     void reply.header('etag', etagOf(agent.version));
     return { useOwnApiKey: true, updatedAt: agent.updatedAt.toISOString() };
   }
-}
-
-function targetOf(caller: Principal, agentId: string, ifMatch: string | undefined): WriteTarget {
-  const { organizationId } = caller;
-  return { organizationId, agentId, changedBy: changedByOf(caller), ifMatch: acceptableVersions(ifMatch) };
 }
 
 /** @throws ValidationFailed */

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Headers, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { PROVIDERS } from '../../models/index.js';
@@ -15,8 +15,9 @@ import { changeOf, orderOf } from './agent-request.js';
 import { AgentDeletedResponse, AgentListResponse, AgentResponse } from './agent-response.dto.js';
 import type { AgentView } from './agent-view.js';
 import { AgentViews } from './agent-views.js';
-import { acceptableVersions, etagOf } from './if-match.js';
+import { etagOf } from './if-match.js';
 import { ApiVersionHeader } from './version-header.js';
+import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
 
 const MAX_IDS = 100;
 /** Causes that creating and changing an agent have in common. */
@@ -97,7 +98,7 @@ export class AgentsController {
       'Only the fields that are sent change, all of them or none. A change that takes effect is a new version; one ' +
       'that does not leaves version and updatedAt as they are.',
   })
-  @ApiHeader({ name: 'If-Match', required: false, description: 'An ETag; a stale one answers 409 version_conflict.' })
+  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422)
@@ -109,9 +110,7 @@ export class AgentsController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentView> {
-    const { organizationId } = caller;
-    const target = { organizationId, agentId, changedBy: changedByOf(caller), ifMatch: acceptableVersions(ifMatch) };
-    return this.answer(reply, await this.changeAgent.execute(target, changeOf(body)));
+    return this.answer(reply, await this.changeAgent.execute(writeTargetOf(caller, agentId, ifMatch), changeOf(body)));
   }
 
   @Delete(':agentId')

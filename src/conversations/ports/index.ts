@@ -3,4 +3,5 @@ export { PromptSource } from './prompt-source.js';
 export { ToolSource, type OfferedTool, type ToolResult, type ToolStepType } from './tool-source.js';
 export type { RunContext, UserContext } from './run-context.js';
 export { RunHooks, type PromptVerdict, type StopVerdict, type ToolCallVerdict } from './run-hooks.js';
-export { RunObserver, type FinishedRun, type RunRecord, type StepType, type RunStep } from './run-observer.js';
+export { RunObserver, type FinishedRun, type RunRecord } from './run-observer.js';
+export type { RunStep, StepType } from './run-step.js';

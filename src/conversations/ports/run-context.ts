@@ -4,7 +4,7 @@ import type { MessageAttachment } from '../domain/attachment.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Channel } from '../domain/thread.js';
-import type { RunStep } from './run-observer.js';
+import type { RunStep } from './run-step.js';
 
 /** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
 export type UserContext = Readonly<Record<string, string | number | boolean>>;

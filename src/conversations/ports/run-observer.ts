@@ -4,22 +4,7 @@ import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from './run-context.js';
-
-export type StepType = 'model' | 'tool' | 'retrieval' | 'hook' | 'memory';
-
-/** One thing the run did, as the trace shows it. */
-export interface RunStep {
-  readonly id: string;
-  readonly type: StepType;
-  readonly name: string;
-  readonly startedAt: Date;
-  readonly latencyMs: number;
-  readonly input: unknown;
-  readonly output: unknown;
-  /** Public text; null when the step succeeded. */
-  readonly error: string | null;
-  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
-}
+import type { RunStep } from './run-step.js';
 
 /** A run that has ended, however it did. */
 export interface FinishedRun {

@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
 import {
   ApiCreatedResponse,
-  ApiHeader,
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
@@ -9,14 +8,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
-import {
-  acceptableVersions,
-  ApiVersionHeader,
-  changedByOf,
-  type CurrentAgent,
-  etagOf,
-  type WriteTarget,
-} from '../../agents/index.js';
+import { ApiIfMatchHeader, ApiVersionHeader, type CurrentAgent, etagOf, writeTargetOf } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { ChangeSections } from '../application/change-sections.js';
@@ -34,14 +26,6 @@ import {
 } from './sections.dto.js';
 
 const AGENT = pathResource(SECTIONS_AGENT, 'agentId');
-
-function IfMatchHeader(): MethodDecorator {
-  return ApiHeader({
-    name: 'If-Match',
-    required: false,
-    description: "The agent's ETag; a stale one answers 409 version_conflict.",
-  });
-}
 
 @ApiTags('Sections')
 @Controller('v1/agents/:agentId/sections')
@@ -83,7 +67,7 @@ export class SectionsController {
       'nothing. A name listed twice answers 400 duplicate_section_names; sections that share a name already answer ' +
       '409 existing_duplicate_section_names; both list the names in `names`.',
   })
-  @IfMatchHeader()
+  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
@@ -95,7 +79,7 @@ export class SectionsController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SectionListResponse> {
-    const target = targetOf(caller, agentId, ifMatch);
+    const target = writeTargetOf(caller, agentId, ifMatch);
     const { result, version } = await this.replaceSections.execute(target, agent.version, sections);
     return listed(reply, result, version);
   }
@@ -108,7 +92,7 @@ export class SectionsController {
     summary: 'Append a section at the end',
     description: 'A name that another section has answers 409 section_name_taken.',
   })
-  @IfMatchHeader()
+  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiCreatedResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
@@ -119,7 +103,7 @@ export class SectionsController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SectionResponse> {
-    const { result, version } = await this.changeSections.append(targetOf(caller, agentId, ifMatch), body);
+    const { result, version } = await this.changeSections.append(writeTargetOf(caller, agentId, ifMatch), body);
     return single(reply, result, version);
   }
 
@@ -133,7 +117,7 @@ export class SectionsController {
       'At least one of the fields. A name that another section has answers 409 section_name_taken; a section that ' +
       'the agent does not have answers 404 section_not_found.',
   })
-  @IfMatchHeader()
+  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
@@ -148,7 +132,7 @@ export class SectionsController {
     if (name === undefined && content === undefined) {
       throw new ValidationFailed('body must have name, content or both');
     }
-    const target = targetOf(caller, agentId, ifMatch);
+    const target = writeTargetOf(caller, agentId, ifMatch);
     const { result, version } = await this.changeSections.change(target, sectionId, { name, content });
     return single(reply, result, version);
   }
@@ -161,7 +145,7 @@ export class SectionsController {
     summary: 'Delete a section; the others keep their order, without a gap',
     description: 'A section that the agent does not have answers 404 section_not_found.',
   })
-  @IfMatchHeader()
+  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404, 409)
@@ -172,14 +156,9 @@ export class SectionsController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    const { version } = await this.changeSections.remove(targetOf(caller, agentId, ifMatch), sectionId);
+    const { version } = await this.changeSections.remove(writeTargetOf(caller, agentId, ifMatch), sectionId);
     void reply.header('etag', etagOf(version));
   }
-}
-
-function targetOf(caller: Principal, agentId: string, ifMatch: string | undefined): WriteTarget {
-  const { organizationId } = caller;
-  return { organizationId, agentId, changedBy: changedByOf(caller), ifMatch: acceptableVersions(ifMatch) };
 }
 
 function listed(reply: FastifyReply, sections: readonly Section[], version: number): SectionListResponse {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { authFault, headerNameFault, isHeaderValue, repeatedHeader } from './http-header.js';
+import { repeatedHeader } from '../../platform/egress/index.js';
+import { authFault, headerNameFault, isHeaderValue } from './http-header.js';
 
 describe('the name of a header', () => {
   it.each(['X-Key', 'authorization', "!#$%&'*+-.^_`|~", '9', 'x'.repeat(255), 'proxy', 'hosts'])('may be %s', (name) => {

@@ -1,13 +1,9 @@
-import { isConnectionHeader } from '../../platform/egress/index.js';
+import { isConnectionHeader, isHeaderFieldValue, isHeaderName } from '../../platform/egress/index.js';
 import type { IntegrationAuth } from './integration.js';
 
 export const MAX_HEADERS = 50;
 export const HEADER_NAME_LENGTH = { min: 1, max: 255 } as const;
 export const HEADER_VALUE_LENGTH = { min: 1, max: 8_192 } as const;
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Latin-1 without control characters; HTTP takes blanks at the ends for none of the value. */
-const FIELD_VALUE = /^[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/;
 
 /** What MCP says in them is not the customer's to say. */
 const OF_THE_PROTOCOL = new Set([
@@ -17,7 +13,7 @@ const OF_THE_PROTOCOL = new Set([
 
 /** What is wrong with the name of a header, to be read after it; undefined when nothing is. */
 export function headerNameFault(name: string): string | undefined {
-  if (name.length > HEADER_NAME_LENGTH.max || !TOKEN.test(name)) {
+  if (name.length > HEADER_NAME_LENGTH.max || !isHeaderName(name)) {
     return `must be an HTTP header name of 1 to ${HEADER_NAME_LENGTH.max} characters`;
   }
   if (isConnectionHeader(name) || isProtocolHeader(name.toLowerCase())) return 'is a header that cannot be set';
@@ -31,17 +27,7 @@ function isProtocolHeader(lower: string): boolean {
 /** Whether a header can carry the value. */
 export function isHeaderValue(value: unknown): value is string {
   const { max } = HEADER_VALUE_LENGTH;
-  return typeof value === 'string' && value.length <= max && FIELD_VALUE.test(value);
-}
-
-/** A name that two entries have, without regard to case. */
-export function repeatedHeader(names: readonly string[]): string | undefined {
-  const seen = new Set<string>();
-  for (const name of names) {
-    if (seen.has(name.toLowerCase())) return name;
-    seen.add(name.toLowerCase());
-  }
-  return undefined;
+  return typeof value === 'string' && value.length <= max && isHeaderFieldValue(value);
 }
 
 /**

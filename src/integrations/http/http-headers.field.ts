@@ -1,5 +1,6 @@
+import { repeatedHeader } from '../../platform/egress/index.js';
 import { field, type FieldOptions, isText, oneOf, rule } from '../../platform/http/index.js';
-import { HEADER_NAME_LENGTH, HEADER_VALUE_LENGTH, headerNameFault, isHeaderValue, MAX_HEADERS, repeatedHeader } from '../domain/http-header.js';
+import { HEADER_NAME_LENGTH, HEADER_VALUE_LENGTH, headerNameFault, isHeaderValue, MAX_HEADERS } from '../domain/http-header.js';
 
 export interface PlainHeaderBody {
   readonly type: 'plain_text';

@@ -1,3 +1,4 @@
+import type { SessionStartOutcome } from '../../hooks/index.js';
 import type { Trace, TraceSummary } from '../domain/trace.js';
 import type { TraceDetailResponse, TraceSummaryResponse } from './traces.dto.js';
 
@@ -21,14 +22,14 @@ export function summaryView(trace: TraceSummary): SummaryView {
   };
 }
 
-/** @param hasSessionStartHooks the organization has the feature; without it the field is absent */
-export function detailView(trace: Trace, hasSessionStartHooks: boolean): TraceDetailResponse {
+/** @param sessionStartHook undefined where the organization does not have the feature: the field is absent then */
+export function detailView(trace: Trace, sessionStartHook: SessionStartOutcome | null | undefined): TraceDetailResponse {
   return {
     ...summaryView(trace),
     timeToFirstTokenMs: trace.timeToFirstTokenMs,
     steps: trace.steps,
     reactions: {},
     ...(trace.userContext === null ? {} : { userContext: trace.userContext }),
-    ...(hasSessionStartHooks ? { sessionStartHook: null } : {}),
+    ...(sessionStartHook === undefined ? {} : { sessionStartHook }),
   };
 }

@@ -1,6 +1,7 @@
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, OrganizationDirectory, pathResource, type Principal } from '../../access/index.js';
+import { SessionStartOutcomes } from '../../hooks/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ReadTraces } from '../application/read-traces.js';
 import type { Trace } from '../domain/trace.js';
@@ -15,6 +16,7 @@ export class TracesController {
   constructor(
     private readonly traces: ReadTraces,
     private readonly organizations: OrganizationDirectory,
+    private readonly sessionStarts: SessionStartOutcomes,
   ) {}
 
   @Get('traces')
@@ -80,7 +82,9 @@ export class TracesController {
   }
 
   private async detail(caller: Principal, trace: Trace): Promise<TraceDetailResponse> {
-    const organization = await this.organizations.find(caller.organizationId);
-    return detailView(trace, organization?.features.has('session_start_hook') ?? false);
+    const { organizationId } = caller;
+    const organization = await this.organizations.find(organizationId);
+    const hasSessionStartHooks = organization?.features.has('session_start_hook') ?? false;
+    return detailView(trace, hasSessionStartHooks ? await this.sessionStarts.of(organizationId, trace.threadId) : undefined);
   }
 }

@@ -145,6 +145,22 @@ export class TraceStepResponse {
   readonly usage?: TraceStepUsageResponse;
 }
 
+export class SessionContextResponse {
+  @StringField()
+  readonly name!: string;
+  @StringField()
+  readonly context!: string;
+}
+
+export class SessionStartOutcomeResponse {
+  @TimestampField()
+  readonly fetchedAt!: string;
+  @EnumField(['ok', 'degraded'], { description: '`degraded`: the hook failed, and the thread went on without contexts.' })
+  readonly status!: 'ok' | 'degraded';
+  @ObjectListField(() => SessionContextResponse)
+  readonly contexts!: readonly SessionContextResponse[];
+}
+
 export class TraceDetailResponse extends TraceFields {
   @StringField({ description: "The user's message; of a run that resumed another, what was approved and declined." })
   readonly input!: string;
@@ -158,10 +174,11 @@ export class TraceDetailResponse extends TraceFields {
   readonly reactions!: Readonly<Record<string, unknown>>;
   @JsonObjectField({ optional: true, description: 'Absent when the caller passed no `config.userContext`.' })
   readonly userContext?: UserContext;
-  @JsonObjectField({
+  @ObjectField(() => SessionStartOutcomeResponse, {
     optional: true,
     nullable: true,
-    description: 'Null when no session-start hook ran; absent for organizations without the feature.',
+    description:
+      'The same in every trace of a thread. Null when no session-start hook ran on it; absent for organizations without the feature.',
   })
-  readonly sessionStartHook?: Readonly<Record<string, unknown>> | null;
+  readonly sessionStartHook?: SessionStartOutcomeResponse | null;
 }

@@ -2,3 +2,4 @@ export { Clock, type Stopwatch, SystemClock } from './clock.js';
 export { TimeSlice } from './time-slice.js';
 export { Turns } from './turns.js';
 export { untilAborted } from './until-aborted.js';
+export { type TimeBound, withinTime } from './within-time.js';

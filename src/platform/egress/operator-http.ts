@@ -1,5 +1,5 @@
 import { EgressRefused } from './egress.errors.js';
-import { type EgressRequest, type EgressResponse, SafeHttp } from './safe-http.js';
+import { type EgressPurpose, type EgressRequest, type EgressResponse, SafeHttp } from './safe-http.js';
 import { type Exemptions, isExempt } from './target.js';
 
 /**
@@ -13,6 +13,10 @@ export class OperatorHttp extends SafeHttp {
     private readonly hosts: Exemptions,
   ) {
     super();
+  }
+
+  check(url: string, purpose: EgressPurpose): void {
+    this.http.check(url, purpose);
   }
 
   async request(url: string | URL, request: EgressRequest): Promise<EgressResponse> {

@@ -60,6 +60,9 @@ export interface EgressResponse {
  * operator's own services.
  */
 export abstract class SafeHttp {
+  /** Whether the URL could be requested as far as it can be told without asking for its addresses. @throws EgressRefused */
+  abstract check(url: string, purpose: EgressPurpose): void;
+
   /**
    * @returns whatever the server answers, errors too; only redirects that are followed are not shown
    * @throws EgressRefused before anything is sent; EgressFailed; the reason of `signal` when it aborts

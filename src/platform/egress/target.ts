@@ -1,7 +1,7 @@
 import { EgressRefused } from './egress.errors.js';
 import type { EgressPurpose } from './safe-http.js';
 
-const MAX_URL_LENGTH = 8_192;
+const MAX_URL_LENGTH = 10_000;
 
 /** The operator's own services, as `host:port`. */
 export type Exemptions = ReadonlySet<string>;

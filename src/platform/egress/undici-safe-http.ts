@@ -43,6 +43,10 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
     });
   }
 
+  check(url: string, purpose: EgressPurpose): void {
+    targetOf(url, purpose, this.exemptions);
+  }
+
   async request(url: string | URL, request: EgressRequest): Promise<EgressResponse> {
     const limit = new TimeLimit(this.clock, request.timeoutMs, request.signal);
     try {

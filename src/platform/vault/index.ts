@@ -1,3 +1,4 @@
+export { ConfidentialTexts } from './confidential-texts.js';
 export { MasterKey } from './master-key.js';
 export { MasterKeys } from './master-keys.js';
 export { RotateSecrets, type RotationResult } from './rotate-secrets.js';

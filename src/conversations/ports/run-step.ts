@@ -1,0 +1,15 @@
+export type StepType = 'model' | 'tool' | 'retrieval' | 'hook' | 'memory';
+
+/** One thing the run did, as the trace shows it. */
+export interface RunStep {
+  readonly id: string;
+  readonly type: StepType;
+  readonly name: string;
+  readonly startedAt: Date;
+  readonly latencyMs: number;
+  readonly input: unknown;
+  readonly output: unknown;
+  /** Public text; null when the step succeeded. */
+  readonly error: string | null;
+  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+}

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { type HookOutput, readOutput } from '../domain/hook-output.js';
+import { type HttpHandler, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
+import { signatureHeaders } from '../domain/signature.js';
+import { MAX_ANSWER_BYTES } from '../limits.js';
+import { HandlerFailed } from './handler-failed.js';
+import type { SigningSecret } from './hook-secrets.js';
+import type { HttpCredentials } from './hooks-of-agents.js';
+import { withoutSecrets } from './without-secrets.js';
+
+const UNREADABLE = 'The stored headers or the signing secret cannot be read any more: set the hooks again, and rotate the secret.';
+
+/** Posts the input of a hook to a customer's endpoint. */
+@Injectable()
+export class CallHttpHandler {
+  constructor(
+    private readonly http: SafeHttp,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param body the input as JSON
+   * @returns what the endpoint said, without what it was sent in confidence
+   * @throws HandlerFailed, MalformedOutput; the reason of `signal` when it aborts
+   */
+  async execute(
+    placed: PlacedHandler<HttpHandler>,
+    credentials: HttpCredentials | null,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<HookOutput> {
+    if (!credentials) throw new HandlerFailed(UNREADABLE);
+    const headers = credentials.headers[placed.event]?.[placed.index] ?? {};
+    const secrets = this.secretsOf(credentials.signing);
+    const signed = signatureHeaders({ id: `msg_${newId()}`, at: this.clock.now(), body }, secrets);
+    const own = { 'content-type': 'application/json', 'x-hook-event': placed.event, ...signed };
+    const answer = await this.post(placed, { ...lowerCased(headers), ...own }, body, signal);
+    return withoutSecrets(readOutput(answer), [...Object.values(headers), ...secrets]);
+  }
+
+  private async post(
+    placed: PlacedHandler<HttpHandler>,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<string> {
+    try {
+      const response = await this.http.request(placed.handler.url, {
+        ...{ purpose: 'hook', method: 'POST', headers: { accept: 'application/json', ...headers }, body, signal },
+        ...{ maxBytes: MAX_ANSWER_BYTES, timeoutMs: timeoutMsOf(placed), redirects: 'none' },
+      });
+      requireSuccess(response);
+      return await response.body.text();
+    } catch (error) {
+      if (error instanceof EgressRefused || error instanceof EgressFailed) throw new HandlerFailed(error.message);
+      throw error;
+    }
+  }
+
+  /** The one before signs as well until its time is over. */
+  private secretsOf(signing: SigningSecret | null): string[] {
+    if (!signing) return [];
+    const { current, previous } = signing;
+    const isValid = previous !== null && this.clock.now() < new Date(previous.until);
+    return isValid ? [current, previous.secret] : [current];
+  }
+}
+
+function requireSuccess({ status, body }: EgressResponse): void {
+  if (status >= 200 && status < 300) return;
+  body.discard();
+  throw new HandlerFailed(`The endpoint answered with the status ${status}.`);
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

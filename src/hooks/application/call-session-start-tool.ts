@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import type { RunContext } from '../../conversations/index.js';
+import { AppToolMissing, AppTools } from '../../integrations/index.js';
+import { Clock, type Stopwatch, withinTime } from '../../platform/clock/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { declaredOf } from '../domain/placeholders.js';
+import { contextsIn, MalformedContexts, type NamedContext, type SessionStartHook, type SessionStartOutcome } from '../domain/session-start.js';
+import { MAX_SESSION_START_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../limits.js';
+import { HandlerFailed } from './handler-failed.js';
+import { HookMetrics } from './hook-metrics.js';
+
+const BROKEN = 'The session-start hook could not be called.';
+
+/** How long the hook may take. */
+export function sessionStartTimeoutOf({ timeoutMs = SESSION_START_TIMEOUT_MS }: SessionStartHook): number {
+  return Math.min(timeoutMs, MAX_SESSION_START_TIMEOUT_MS);
+}
+
+/** Calls the tool of a session-start hook. */
+@Injectable()
+export class CallSessionStartTool {
+  constructor(
+    private readonly tools: AppTools,
+    private readonly metrics: HookMetrics,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** A tool that does not do its part is an outcome too; each is a step of the run. @throws the reason of `signal` when it aborts */
+  async execute(run: RunContext, hook: SessionStartHook, signal: AbortSignal): Promise<SessionStartOutcome> {
+    const stopwatch = this.clock.stopwatch();
+    const { contexts, error } = await this.contexts(run, hook, signal);
+    const status = error === null ? 'ok' : 'degraded';
+    const outcome = { fetchedAt: this.clock.now().toISOString(), status, contexts } as const;
+    this.record(run, hook, stopwatch, outcome, error);
+    return outcome;
+  }
+
+  private async contexts(
+    run: RunContext,
+    hook: SessionStartHook,
+    signal: AbortSignal,
+  ): Promise<{ contexts: readonly NamedContext[]; error: string | null }> {
+    const ms = sessionStartTimeoutOf(hook);
+    const late = (): HandlerFailed => new HandlerFailed(`The tool did not answer within ${ms / 1_000} seconds.`);
+    try {
+      const contexts = await withinTime({ clock: this.clock, ms, signal, late }, (within) => this.call(run, hook, within));
+      return { contexts, error: null };
+    } catch (error) {
+      signal.throwIfAborted();
+      const isExpected = error instanceof HandlerFailed || error instanceof MalformedContexts || error instanceof AppToolMissing;
+      if (isExpected) return { contexts: [], error: error.message };
+      this.logger.error({ err: error, agentId: run.agent.id }, 'A session-start hook could not be called');
+      return { contexts: [], error: BROKEN };
+    }
+  }
+
+  private async call(run: RunContext, { app, toolName, staticArgs = {} }: SessionStartHook, signal: AbortSignal): Promise<readonly NamedContext[]> {
+    const tool = await this.tools.find(run.organizationId, run.agent.id, { app, tool: toolName }, signal);
+    const { text, isError } = await tool.call(declaredOf(staticArgs, tool.inputSchema), run.userContext, signal);
+    if (isError) throw new HandlerFailed(text === '' ? 'The tool answered with an error.' : text);
+    return contextsIn(text, toolName);
+  }
+
+  private record(
+    run: RunContext,
+    { app: server, toolName: tool }: SessionStartHook,
+    { startedAt, elapsedMs }: Stopwatch,
+    { status, contexts }: SessionStartOutcome,
+    error: string | null,
+  ): void {
+    const latencyMs = elapsedMs();
+    run.steps.push({
+      ...{ id: newId(), type: 'hook', name: 'SessionStart', startedAt, latencyMs },
+      input: { type: 'session_start_hook', server, tool },
+      output: { status, contexts },
+      error,
+    });
+    this.metrics.countSessionStart(error === null, latencyMs);
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { UserContext } from '../../conversations/index.js';
+import { AppToolMissing, AppTools } from '../../integrations/index.js';
+import type { JsonObject } from '../../models/index.js';
+import { type HookOutput, readToolOutput } from '../domain/hook-output.js';
+import type { PlacedHandler, ToolHandler } from '../domain/hooks-document.js';
+import { declaredOf, filledIn } from '../domain/placeholders.js';
+import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
+import { HandlerFailed } from './handler-failed.js';
+
+/** Calls a tool of one of the agent's own servers with what it wants of the input of a hook. */
+@Injectable()
+export class CallToolHandler {
+  constructor(private readonly tools: AppTools) {}
+
+  /** @throws HandlerFailed, MalformedOutput; the reason of `signal` when it aborts */
+  async execute(
+    { handler }: PlacedHandler<ToolHandler>,
+    { organizationId, agentId }: HooksOwner,
+    { input, userContext }: { readonly input: JsonObject; readonly userContext: UserContext | null },
+    signal: AbortSignal,
+  ): Promise<HookOutput> {
+    try {
+      const tool = await this.tools.find(organizationId, agentId, { app: handler.server, tool: handler.tool }, signal);
+      const values = declaredOf(filledIn(handler.input ?? {}, input), tool.inputSchema);
+      const { text, isError } = await tool.call(values, userContext, signal);
+      if (isError) throw new HandlerFailed(text);
+      return readToolOutput(text);
+    } catch (error) {
+      if (error instanceof AppToolMissing) throw new HandlerFailed(error.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { AgentWrites, type FieldChange, secretChange, type WriteTarget, type Written } from '../../agents/index.js';
+import { AppTools } from '../../integrations/index.js';
+import { TimeSlice } from '../../platform/clock/index.js';
+import type { Transaction } from '../../platform/database/index.js';
+import { EgressRefused, SafeHttp } from '../../platform/egress/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { hasHeaders, type HooksWithHeaders, keptHeaders } from '../domain/header-values.js';
+import { allHandlers, type HooksDocument } from '../domain/hooks-document.js';
+import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
+import { matcherFault } from '../domain/matcher.js';
+import { readDocument } from '../domain/read-document.js';
+import { AgentHooksRepository, type HooksOwner, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
+import { HookSecretStore } from './hook-secrets.js';
+
+/** The version is the agent's, after the write. */
+export interface Changed<Result> {
+  readonly result: Result;
+  readonly version: number;
+}
+
+/** Says that a header has no stored value. @throws always */
+export type MissingHeader = (path: string) => never;
+
+/** Between two matchers, when others wait: compiling one takes milliseconds. */
+const SLICE_MS = 5;
+
+const NOTHING: HooksWithHeaders = { document: {}, headers: {} };
+
+/** Puts one document in place of another; each write that changes something is one version of the agent. */
+@Injectable()
+export class ChangeHooks {
+  constructor(
+    private readonly writes: AgentWrites,
+    private readonly settings: AgentHooksRepository,
+    private readonly secrets: HookSecretStore,
+    private readonly tools: AppTools,
+    private readonly http: SafeHttp,
+  ) {}
+
+  /**
+   * @param sent as it came in the request
+   * @returns the document that is stored then, without the values of headers
+   * @throws ValidationFailed naming the path, and nothing is stored; AgentNotFound, VersionConflict
+   */
+  async replace(target: WriteTarget, sent: unknown): Promise<Changed<HooksDocument>> {
+    const wanted = readDocument(sent, (url) => this.urlFault(url));
+    await requireMatchers(wanted.document);
+    return this.write(target, wanted);
+  }
+
+  /** One that has none is left as it is. @throws AgentNotFound, VersionConflict */
+  remove(target: WriteTarget): Promise<Changed<HooksDocument>> {
+    return this.write(target, NOTHING);
+  }
+
+  /** @returns what differs now; empty when it was so already, and nothing is written then */
+  async put(transaction: Transaction, owner: HooksOwner, wanted: HooksWithHeaders, missing: MissingHeader): Promise<FieldChange[]> {
+    const current = (await this.settings.find(transaction, owner)) ?? NO_HOOKS;
+    const secrets = await this.secrets.readable(owner, transaction);
+    const stored = { document: current.document, headers: secrets.headers };
+    const headers = keptHeaders(wanted, stored, missing);
+    const changes = changesBetween(stored, { document: wanted.document, headers });
+    if (changes.length === 0) return [];
+    await this.settings.store(transaction, owner, { ...current, document: wanted.document });
+    await this.secrets.storeHeaders(transaction, owner, hasHeaders(wanted.document) ? headers : undefined);
+    return changes;
+  }
+
+  /** The path of a handler whose server the agent does not have; undefined where there is none. */
+  async missingServer(transaction: Transaction, { organizationId, agentId }: HooksOwner, document: HooksDocument): Promise<{ path: string; server: string } | undefined> {
+    const servers = allHandlers(document).flatMap(({ handler, path }) => (handler.type === 'mcp_tool' ? [{ path, server: handler.server }] : []));
+    if (servers.length === 0) return undefined;
+    const apps = await this.tools.appsOf(transaction, organizationId, agentId);
+    return servers.find(({ server }) => !apps.has(server));
+  }
+
+  private async write(target: WriteTarget, wanted: HooksWithHeaders): Promise<Changed<HooksDocument>> {
+    return this.writes.change(target, async (transaction): Promise<Written<HooksDocument>> => {
+      const missing = await this.missingServer(transaction, target, wanted.document);
+      if (missing) {
+        throw new ValidationFailed(`${missing.path}.server must be the app of one of the agent's custom-mcp integrations`);
+      }
+      return { result: wanted.document, changes: await this.put(transaction, target, wanted, missingInRequest) };
+    });
+  }
+
+  private urlFault(url: string): string | undefined {
+    try {
+      this.http.check(url, 'hook');
+      return undefined;
+    } catch (error) {
+      if (error instanceof EgressRefused) return error.message;
+      throw error;
+    }
+  }
+}
+
+function missingInRequest(path: string): never {
+  throw new ValidationFailed(`${path} has no stored value for this URL: send the value itself`);
+}
+
+async function requireMatchers(document: HooksDocument): Promise<void> {
+  const slice = new TimeSlice(SLICE_MS);
+  for (const event of HOOK_EVENTS) {
+    for (const [index, { matcher }] of (document[event] ?? []).entries()) {
+      const fault = matcher === undefined ? undefined : matcherFault(matcher);
+      if (fault !== undefined) throw new ValidationFailed(`hooks.${event}[${index}].matcher ${fault}`);
+      await slice.rest();
+    }
+  }
+}
+
+/** By event, whose order tells nothing; and by event what of the headers' values is another one. */
+function changesBetween(before: HooksWithHeaders, after: HooksWithHeaders): FieldChange[] {
+  return HOOK_EVENTS.flatMap((event): FieldChange[] => {
+    const [from, to] = [before.document[event] ?? null, after.document[event] ?? null];
+    if (!isDeepStrictEqual(from, to)) return [{ field: `hooks.${event}`, before: from, after: to }];
+    const hasSameValues = isDeepStrictEqual(valuesOf(before, event), valuesOf(after, event));
+    return hasSameValues ? [] : [secretChange(`hooks.${event}.headers`)];
+  });
+}
+
+/** Without handlers that have none: where none has any, nothing is stored. */
+function valuesOf({ headers }: HooksWithHeaders, event: HookEvent): readonly unknown[] {
+  return (headers[event] ?? []).flatMap((values, index) => (Object.keys(values ?? {}).length === 0 ? [] : [[index, values]]));
+}

@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AgentWrites, type FieldChange, type VersionedPart, VersionedParts, type WriteTarget } from '../../agents/index.js';
+import type { Transaction } from '../../platform/database/index.js';
+import type { SessionStartHook } from '../domain/session-start.js';
+import { AgentHooksRepository, type HooksOwner, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
+import type { Changed } from './change-hooks.js';
+
+const FIELD = 'sessionStartHook';
+
+/** Sets the session-start hook, which is a versioned part of the agent as a whole. */
+@Injectable()
+export class ChangeSessionStartHook implements VersionedPart, OnModuleInit {
+  readonly field = FIELD;
+
+  constructor(
+    private readonly writes: AgentWrites,
+    private readonly settings: AgentHooksRepository,
+    private readonly parts: VersionedParts,
+  ) {}
+
+  onModuleInit(): void {
+    this.parts.register(this);
+  }
+
+  /**
+   * @param hook null for none
+   * @throws AgentNotFound, VersionConflict
+   */
+  execute<Hook extends SessionStartHook | null>(target: WriteTarget, hook: Hook): Promise<Changed<Hook>> {
+    return this.writes.change(target, async (transaction) => ({ result: hook, changes: await this.put(transaction, target, hook) }));
+  }
+
+  async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<SessionStartHook | null> {
+    return (await this.settings.find(source, { organizationId, agentId }))?.sessionStart ?? null;
+  }
+
+  restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: unknown): Promise<readonly FieldChange[]> {
+    return this.put(transaction, { organizationId, agentId }, snapshot as SessionStartHook | null);
+  }
+
+  private async put(transaction: Transaction, owner: HooksOwner, sessionStart: SessionStartHook | null): Promise<FieldChange[]> {
+    const current = (await this.settings.find(transaction, owner)) ?? NO_HOOKS;
+    if (isDeepStrictEqual(current.sessionStart, sessionStart)) return [];
+    await this.settings.store(transaction, owner, { ...current, sessionStart });
+    return [{ field: FIELD, before: current.sessionStart, after: sessionStart }];
+  }
+}

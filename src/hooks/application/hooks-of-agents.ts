@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
+import { SecretUnreadable } from '../../platform/vault/index.js';
+import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
+import { handlersOf, type PlacedHandler } from '../domain/hooks-document.js';
+import { hasHeaders, type HeaderValues } from '../domain/header-values.js';
+import type { SessionStartHook } from '../domain/session-start.js';
+import { HOOKS_CACHE_ENTRIES, HOOKS_CACHE_MS, MAX_CACHED_HOOKS } from '../limits.js';
+import { AgentHooksRepository, type HooksOwner, type HookSettings } from '../persistence/agent-hooks.repository.js';
+import { type HookSecrets, HookSecretStore, type SigningSecret } from './hook-secrets.js';
+
+/** What http handlers are sent besides the input, secrets in clear. */
+export interface HttpCredentials {
+  readonly headers: HeaderValues;
+  readonly signing: SigningSecret | null;
+}
+
+/** The hooks of one agent, ready to be called. */
+export interface AgentHooks extends HooksOwner {
+  /** Something was set once; threads may have begun with it. */
+  readonly isConfigured: boolean;
+  readonly handlers: Readonly<Record<HookEvent, readonly PlacedHandler[]>>;
+  readonly sessionStart: SessionStartHook | null;
+  /** Null where they are stored and cannot be read any more: http handlers then fail, as they would be sent without them. */
+  readonly credentials: HttpCredentials | null;
+}
+
+const NO_SECRETS: HookSecrets = { headers: {}, signing: null };
+
+/** The hooks that agents run with, kept for seconds: every run asks. */
+@Injectable()
+export class HooksOfAgents {
+  private readonly cache: TtlCache<AgentHooks>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly settings: AgentHooksRepository,
+    private readonly secrets: HookSecretStore,
+    clock: Clock,
+  ) {
+    this.cache = new TtlCache({ clock, ttlMs: HOOKS_CACHE_MS, maxEntries: HOOKS_CACHE_ENTRIES });
+  }
+
+  /** @param version of the agent: every change of its hooks raises it */
+  async of(organizationId: string, agentId: string, version: number): Promise<AgentHooks> {
+    const key = `${organizationId}/${agentId}/${version}`;
+    const load = (): Promise<AgentHooks> => this.load({ organizationId, agentId });
+    const hooks = (await this.cache.get(key, load)) ?? (await load());
+    if (sizeOf(hooks) > MAX_CACHED_HOOKS) this.cache.delete(key);
+    return hooks;
+  }
+
+  async load(owner: HooksOwner): Promise<AgentHooks> {
+    const stored = await this.settings.find(this.database, owner);
+    const document = stored?.document ?? {};
+    const handlers = Object.fromEntries(HOOK_EVENTS.map((event) => [event, handlersOf(document, event)]));
+    return {
+      ...owner,
+      isConfigured: stored !== null,
+      handlers: handlers as Record<HookEvent, PlacedHandler[]>,
+      sessionStart: stored?.sessionStart ?? null,
+      credentials: stored === null ? NO_SECRETS : await this.credentialsOf(owner, stored),
+    };
+  }
+
+  private async credentialsOf(owner: HooksOwner, { document, secretCreatedAt }: HookSettings): Promise<HttpCredentials | null> {
+    if (secretCreatedAt === null && !hasHeaders(document)) return NO_SECRETS;
+    try {
+      return await this.secrets.read(owner);
+    } catch (error) {
+      if (error instanceof SecretUnreadable) return null;
+      throw error;
+    }
+  }
+}
+
+/** Measured once: most runs find their hooks in the cache. */
+const sizes = new WeakMap<AgentHooks, number>();
+
+function sizeOf(hooks: AgentHooks): number {
+  const known = sizes.get(hooks);
+  if (known !== undefined) return known;
+  const size = JSON.stringify([hooks.handlers, hooks.sessionStart, hooks.credentials?.headers]).length;
+  sizes.set(hooks, size);
+  return size;
+}

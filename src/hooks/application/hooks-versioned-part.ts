@@ -1,0 +1,51 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type FieldChange, type VersionedPart, VersionedParts, VersionNotRestorable } from '../../agents/index.js';
+import type { Transaction } from '../../platform/database/index.js';
+import type { HooksDocument } from '../domain/hooks-document.js';
+import { headersIn } from '../domain/header-values.js';
+import { AgentHooksRepository } from '../persistence/agent-hooks.repository.js';
+import { ChangeHooks } from './change-hooks.js';
+
+/** The hooks document as the agent's versions hold it, without secrets, and as it comes back from there. */
+@Injectable()
+export class HooksVersionedPart implements VersionedPart, OnModuleInit {
+  readonly field = 'hooks';
+
+  constructor(
+    private readonly settings: AgentHooksRepository,
+    private readonly changes: ChangeHooks,
+    private readonly parts: VersionedParts,
+  ) {}
+
+  onModuleInit(): void {
+    this.parts.register(this);
+  }
+
+  async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<HooksDocument> {
+    return (await this.settings.find(source, { organizationId, agentId }))?.document ?? {};
+  }
+
+  /** @throws VersionNotRestorable where a header's value or a server is gone: a guard that cannot be asked is none */
+  async restore(
+    transaction: Transaction,
+    organizationId: string,
+    agentId: string,
+    snapshot: unknown,
+  ): Promise<readonly FieldChange[]> {
+    const owner = { organizationId, agentId };
+    const document = (snapshot ?? {}) as HooksDocument;
+    const changes = await this.changes.put(transaction, owner, { document, headers: headersIn(document) }, missingInVersion);
+    if (changes.length === 0) return [];
+    const missing = await this.changes.missingServer(transaction, owner, document);
+    if (!missing) return changes;
+    throw new VersionNotRestorable(
+      `its ${missing.path} calls the tool integration '${missing.server}', which the agent does not have any more; add that first, then restore.`,
+    );
+  }
+}
+
+function missingInVersion(path: string): never {
+  throw new VersionNotRestorable(
+    `the value of its ${path} is no longer stored; set the hooks with that value first, then restore.`,
+  );
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { AgentWrites, secretChange, type WriteTarget } from '../../agents/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { newSigningSecret } from '../domain/signature.js';
+import { PREVIOUS_SECRET_MS } from '../limits.js';
+import { AgentHooksRepository, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
+import { HookSecretStore } from './hook-secrets.js';
+
+export interface RotatedSecret {
+  /** Told this once. */
+  readonly secret: string;
+  readonly createdAt: Date;
+}
+
+@Injectable()
+export class RotateSigningSecret {
+  constructor(
+    private readonly writes: AgentWrites,
+    private readonly settings: AgentHooksRepository,
+    private readonly secrets: HookSecretStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Makes the secret that http handlers are signed with from now on. The one before it signs as well for 24 hours; an
+   * older one no more. @throws AgentNotFound, VersionConflict
+   */
+  async execute(target: WriteTarget): Promise<RotatedSecret> {
+    const secret = newSigningSecret();
+    const createdAt = this.clock.now();
+    await this.writes.change(target, async (transaction) => {
+      const current = (await this.settings.find(transaction, target)) ?? NO_HOOKS;
+      const { signing } = await this.secrets.readable(target, transaction);
+      const until = new Date(createdAt.getTime() + PREVIOUS_SECRET_MS).toISOString();
+      const previous = signing && { secret: signing.current, until };
+      await this.settings.store(transaction, target, { ...current, secretCreatedAt: createdAt });
+      await this.secrets.storeSigning(transaction, target, { current: secret, previous });
+      return { result: undefined, changes: [secretChange('hooks.signingSecret')] };
+    });
+    return { secret, createdAt };
+  }
+}

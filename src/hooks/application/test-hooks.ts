@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import type { UserContext } from '../../conversations/index.js';
+import type { JsonObject } from '../../models/index.js';
+import { newId } from '../../platform/ids/index.js';
+import type { HookCall } from '../domain/hook-call.js';
+import { EVENT_RULES, type HookEvent } from '../domain/hook-event.js';
+import { hookInput, SAMPLE_FIELDS } from '../domain/hook-input.js';
+import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
+import { HooksOfAgents } from './hooks-of-agents.js';
+import { RunHandlers } from './run-handlers.js';
+
+/** Asks the stored handlers of an event about a sample; nothing of it reaches a thread or a trace. */
+@Injectable()
+export class TestHooks {
+  constructor(
+    private readonly hooksOfAgents: HooksOfAgents,
+    private readonly handlers: RunHandlers,
+  ) {}
+
+  /**
+   * @param sample fields of the input; those that it leaves out are made up. Where it names what the event's matchers are
+   * compared with, only the handlers that match are asked, and else all of them
+   * @returns what came of each, in their order
+   */
+  async execute(owner: HooksOwner, event: HookEvent, sample: JsonObject, signal: AbortSignal): Promise<HookCall[]> {
+    const hooks = await this.hooksOfAgents.load(owner);
+    const base = { threadId: newId(), runId: newId(), agentId: owner.agentId, userContext: null };
+    const input = { ...hookInput(base, SAMPLE_FIELDS[event]), ...sample, hook_event_name: event };
+    const { matchedField } = EVENT_RULES[event];
+    const isNamed = matchedField !== null && Object.hasOwn(sample, matchedField);
+    const asked = isNamed ? this.handlers.matching(hooks, event, input) : hooks.handlers[event];
+    return this.handlers.execute(hooks, asked, { event, input, userContext: userContextIn(sample), signal });
+  }
+}
+
+/** As the caller of a run would pass it; anything else goes no further than the input. */
+function userContextIn({ user_context: given }: JsonObject): UserContext | null {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
+  const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+  return Object.values(given).every(isScalar) ? (given as UserContext) : null;
+}

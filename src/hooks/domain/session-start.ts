@@ -1,0 +1,88 @@
+import { MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING } from '../limits.js';
+import { cutTo } from './text.js';
+
+/** A tool that is called once at the start of a thread. Service document, "Session-start hook". */
+export interface SessionStartHook {
+  /** Of the custom-mcp integration whose server has the tool. */
+  readonly app: string;
+  /** The server's own name of the tool. */
+  readonly toolName: string;
+  readonly timeoutMs?: number;
+  /** Those that the tool declares are passed. */
+  readonly staticArgs?: Readonly<Record<string, string>>;
+}
+
+export interface NamedContext {
+  readonly name: string;
+  readonly context: string;
+}
+
+/** What came of the session-start hook on a thread, as each trace of the thread tells it. */
+export interface SessionStartOutcome {
+  /** ISO 8601. */
+  readonly fetchedAt: string;
+  /** `degraded`: it failed, and the thread goes on without contexts. */
+  readonly status: 'ok' | 'degraded';
+  readonly contexts: readonly NamedContext[];
+}
+
+/** What the start of a thread has brought, for as long as the thread lasts. */
+export interface ThreadSession {
+  /** Of the `SessionStart` handlers, in their order. */
+  readonly additionalContext: readonly string[];
+  /** Null where the agent had no session-start hook then. */
+  readonly hook: SessionStartOutcome | null;
+}
+
+/** The tool's answer is no list of contexts; the message is public. */
+export class MalformedContexts extends Error {}
+
+/**
+ * The contexts in what the tool has answered: those of `{contexts: [{name, context}]}`, or any other text as the one
+ * context of the tool's name. Contract, section 8.
+ * @throws MalformedContexts
+ */
+export function contextsIn(text: string, toolName: string): readonly NamedContext[] {
+  if (text.trim() === '') return [];
+  const given = givenContexts(text);
+  const contexts = given === undefined ? [{ name: toolName, context: cutTo(text, MAX_STRING) }] : given.map(namedContext);
+  const characters = contexts.reduce((sum, { name, context }) => sum + name.length + context.length, 0);
+  if (contexts.length <= MAX_SESSION_CONTEXTS && characters <= MAX_SESSION_CONTEXT_CHARACTERS) return contexts;
+  throw new MalformedContexts(
+    `The tool answered more than ${MAX_SESSION_CONTEXTS} contexts, or more than ${MAX_SESSION_CONTEXT_CHARACTERS} characters of them.`,
+  );
+}
+
+/** What a session adds to the system prompt. */
+export function promptParts({ additionalContext, hook }: ThreadSession): string[] {
+  return [...(hook?.contexts ?? []).map(promptPart), ...additionalContext];
+}
+
+function promptPart({ name, context }: NamedContext): string {
+  return name === '' ? context : `## ${name}\n\n${context}`;
+}
+
+/** Undefined where the text is something else than an object with contexts. */
+function givenContexts(text: string): readonly unknown[] | undefined {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'contexts')) return undefined;
+  const { contexts } = value as { contexts: unknown };
+  if (Array.isArray(contexts)) return contexts as unknown[];
+  throw new MalformedContexts('The contexts that the tool answered are not an array.');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function namedContext(value: unknown): NamedContext {
+  const { name, context } = (typeof value === 'object' ? (value ?? {}) : {}) as { name?: unknown; context?: unknown };
+  if (typeof name !== 'string' || typeof context !== 'string') {
+    throw new MalformedContexts('A context that the tool answered is not an object of a name and a context, both strings.');
+  }
+  return { name: cutTo(name, MAX_STRING), context: cutTo(context, MAX_STRING) };
+}

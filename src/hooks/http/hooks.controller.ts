@@ -1,0 +1,119 @@
+import { Body, Controller, Delete, Get, Headers, HttpCode, Post, Put, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../../agents/index.js';
+import { ApiErrors, disconnectSignal, UuidParam } from '../../platform/http/index.js';
+import { ChangeHooks } from '../application/change-hooks.js';
+import { ReadHooks } from '../application/read-hooks.js';
+import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
+import { TestHooks } from '../application/test-hooks.js';
+import { HooksBody, HooksResponse, SigningSecretResponse, TestHooksBody, TestHooksResponse, testResultView } from './hooks.dto.js';
+
+const AGENT = pathResource('agent', 'agentId');
+
+@ApiTags('Hooks')
+@Controller('v1/agents/:agentId/hooks')
+export class HooksController {
+  constructor(
+    private readonly readHooks: ReadHooks,
+    private readonly changeHooks: ChangeHooks,
+    private readonly rotateSigningSecret: RotateSigningSecret,
+    private readonly testHooks: TestHooks,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'none', resource: AGENT })
+  @ApiOperation({ operationId: 'getHooks', summary: "Read an agent's hooks" })
+  @ApiOkResponse({ type: HooksResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async read(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<HooksResponse> {
+    return { hooks: await this.readHooks.document({ organizationId, agentId }) };
+  }
+
+  @Put()
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'replaceHooks',
+    summary: "Put a hooks document in place of an agent's",
+    description:
+      'Handlers of one event are asked side by side; every additional context is kept in their order, one block blocks, on PreToolUse the ' +
+      'strictest decision wins (`ask` counts as `deny`), and of several updated inputs the first one holds. A handler answers ' +
+      '`{decision?: "block", reason?, additionalContext?, hookSpecificOutput?: {additionalContext?, permissionDecision?, ' +
+      'permissionDecisionReason?, updatedInput?}}`, or nothing; a string of more than 10000 characters is cut. An updated input that the ' +
+      "tool's schema does not allow keeps the call from being made. Runs that are under way go on with the hooks that they began with. " +
+      'A message names the path of what is wrong, such as `hooks.PreToolUse[0].hooks[1].url`.',
+  })
+  @ApiIfMatchHeader()
+  @ApiVersionHeader()
+  @ApiOkResponse({ type: HooksResponse })
+  @ApiErrors(400, 401, 403, 404, 409)
+  async replace(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Body() { hooks }: HooksBody,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<HooksResponse> {
+    const { result, version } = await this.changeHooks.replace(writeTargetOf(caller, agentId, ifMatch), hooks);
+    void reply.header('etag', etagOf(version));
+    return { hooks: result };
+  }
+
+  @Delete()
+  @HttpCode(204)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({ operationId: 'deleteHooks', summary: "Remove an agent's hooks and the values of their headers", description: 'The signing secret stays.' })
+  @ApiIfMatchHeader()
+  @ApiNoContentResponse()
+  @ApiErrors(400, 401, 403, 404, 409)
+  async delete(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<void> {
+    await this.changeHooks.remove(writeTargetOf(caller, agentId, ifMatch));
+  }
+
+  @Post('secret')
+  @HttpCode(200)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'rotateHookSecret',
+    summary: 'Make or rotate the secret that http handlers are signed with',
+    description:
+      'As Standard Webhooks has it: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Calls are not signed while there is no secret. ' +
+      'After a rotation the new secret and the one before it both sign for 24 hours.',
+  })
+  @ApiIfMatchHeader()
+  @ApiOkResponse({ type: SigningSecretResponse })
+  @ApiErrors(400, 401, 403, 404, 409)
+  async rotateSecret(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<SigningSecretResponse> {
+    const { secret, createdAt } = await this.rotateSigningSecret.execute(writeTargetOf(caller, agentId, ifMatch));
+    return { secret, createdAt: createdAt.toISOString() };
+  }
+
+  @Post('test')
+  @HttpCode(200)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'testHooks',
+    summary: 'Ask the stored handlers of one event about a sample',
+    description: 'The handlers are called as in a run. Nothing of it reaches a thread or a trace. Takes as long as the slowest handler.',
+  })
+  @ApiOkResponse({ type: TestHooksResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async test(
+    @Caller() { organizationId }: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Body() { event, input = {} }: TestHooksBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TestHooksResponse> {
+    const calls = await this.testHooks.execute({ organizationId, agentId }, event, input, disconnectSignal(reply));
+    return { results: calls.map(testResultView) };
+  }
+}

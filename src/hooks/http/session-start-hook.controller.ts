@@ -1,0 +1,74 @@
+import { Body, Controller, Delete, Get, Headers, HttpCode, Put, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../../agents/index.js';
+import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ChangeSessionStartHook } from '../application/change-session-start-hook.js';
+import { ReadHooks } from '../application/read-hooks.js';
+import { SessionStartHookBody, sessionStartHookOf, SessionStartHookResponse } from './hooks.dto.js';
+
+const AGENT = pathResource('agent', 'agentId');
+
+@ApiTags('Hooks')
+@Controller('v1/agents/:agentId/session-start-hook')
+export class SessionStartHookController {
+  constructor(
+    private readonly readHooks: ReadHooks,
+    private readonly changeHook: ChangeSessionStartHook,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'none', resource: AGENT })
+  @ApiOperation({ operationId: 'getSessionStartHook', summary: "Read an agent's session-start hook", description: 'With none the answer is 404.' })
+  @ApiOkResponse({ type: SessionStartHookResponse })
+  @ApiErrors(400, 401, 403, 404)
+  read(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<SessionStartHookResponse> {
+    return this.readHooks.sessionStart({ organizationId, agentId });
+  }
+
+  @Put()
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'replaceSessionStartHook',
+    summary: 'Set the tool that is called once at the start of each thread',
+    description:
+      'The tool answers JSON text `{contexts: [{name, context}]}`, which becomes a part of the prompt for the thread; any other text is one ' +
+      'context of the name of the tool, nothing is none. Where it fails, is late or answers something else, the thread goes on without ' +
+      '(`degraded`). Traces tell it in `sessionStartHook`. Without the feature `session_start_hook` of the organization it is stored and never called.',
+  })
+  @ApiIfMatchHeader()
+  @ApiVersionHeader()
+  @ApiOkResponse({ type: SessionStartHookResponse })
+  @ApiErrors(400, 401, 403, 404, 409)
+  async replace(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Body() body: SessionStartHookBody,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SessionStartHookResponse> {
+    const { result, version } = await this.changeHook.execute(writeTargetOf(caller, agentId, ifMatch), sessionStartHookOf(body));
+    void reply.header('etag', etagOf(version));
+    return result;
+  }
+
+  @Delete()
+  @HttpCode(204)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiOperation({
+    operationId: 'deleteSessionStartHook',
+    summary: "Remove an agent's session-start hook",
+    description: 'Threads that began with it keep what they began with.',
+  })
+  @ApiIfMatchHeader()
+  @ApiNoContentResponse()
+  @ApiErrors(400, 401, 403, 404, 409)
+  async delete(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<void> {
+    await this.changeHook.execute(writeTargetOf(caller, agentId, ifMatch), null);
+  }
+}

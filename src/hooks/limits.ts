@@ -1,0 +1,51 @@
+/** Handlers of one event, over all its groups. Service document, "Limits". */
+export const MAX_HANDLERS = 8;
+
+/** Of any string in the document, and of one in what a handler answers, which is cut; in code points. Service document. */
+export const MAX_STRING = 10_000;
+
+/** Of one http handler. Service document. */
+export const MAX_HEADERS = 16;
+
+/** Of a handler, in seconds. Service document. */
+export const MAX_TIMEOUT_SECONDS = 10;
+
+/** What a handler answers, after decompression. Contract, section 14. */
+export const MAX_ANSWER_BYTES = 1_048_576;
+
+/** Arguments that a hook puts in place of a call's, as everything else that is stored: deeper ones are no output. */
+export const MAX_UPDATED_INPUT_DEPTH = 64;
+
+/** Of the session-start hook where it says none itself, in milliseconds. */
+export const SESSION_START_TIMEOUT_MS = 5_000;
+
+/** And at most, whatever it says: no tool call takes longer. Contract, section 7. */
+export const MAX_SESSION_START_TIMEOUT_MS = 60_000;
+
+/** Contexts of one session-start hook: each is a part of the prompt of every run of the thread. */
+export const MAX_SESSION_CONTEXTS = 100;
+
+/** Characters of them together; more would leave a model no room for the conversation. */
+export const MAX_SESSION_CONTEXT_CHARACTERS = 200_000;
+
+/** After the time of the hooks of a session start: until then what another process is at may still be stored. */
+export const SESSION_START_GRACE_MS = 2_000;
+
+/** How often a run looks whether the session start that another run is at has ended. */
+export const SESSION_START_POLL_MS = 100;
+
+/** How long both secrets sign after a rotation. Contract, section 8. */
+export const PREVIOUS_SECRET_MS = 24 * 60 * 60_000;
+
+/**
+ * How old what an agent has of hooks may be when another process has changed it. What this process changes raises the
+ * agent's version, which is part of the key.
+ */
+export const HOOKS_CACHE_MS = 5_000;
+export const HOOKS_CACHE_ENTRIES = 2_000;
+
+/** In UTF-16 code units of JSON. What takes more is read for each run: with the figure above, this is 100 MB at most. */
+export const MAX_CACHED_HOOKS = 25_000;
+
+/** Session starts of threads that are kept between runs, and their characters together. */
+export const SESSIONS_CACHE_CHARACTERS = 16 * 1024 * 1024;

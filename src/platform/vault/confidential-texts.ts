@@ -1,0 +1,29 @@
+/** A shorter value is part of many texts, which would be spoiled without it. */
+const MIN_LENGTH = 8;
+const SCHEME = /^[\w-]+ +/;
+
+/** What a server was sent and may repeat, such as to whoever asks for the headers of the request. */
+export class ConfidentialTexts {
+  protected readonly values: readonly string[];
+
+  constructor(secrets: readonly string[]) {
+    const open = secrets.filter((secret) => !isAddress(secret)).flatMap((secret) => [secret, secret.replace(SCHEME, '')]);
+    const values = open.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]).filter(({ length }) => length >= MIN_LENGTH);
+    // The longest first: one may begin with another.
+    this.values = [...new Set(values)].sort((one, other) => other.length - one.length);
+  }
+
+  isIn(text: string): boolean {
+    return this.values.some((value) => text.includes(value));
+  }
+
+  leftOut(text: string): string {
+    return this.values.reduce((left, value) => left.replaceAll(value, '[redacted]'), text);
+  }
+}
+
+/** Where a server finds what it serves: its results are full of links to there. */
+function isAddress(value: string): boolean {
+  const { protocol, username, password, search } = URL.parse(value) ?? {};
+  return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && search === '';
+}
