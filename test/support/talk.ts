@@ -51,7 +51,13 @@ export interface TraceView {
   readonly status: string;
   readonly usage: Readonly<Record<string, number | null>>;
   readonly input: string;
-  readonly steps: readonly { readonly type: string; readonly name: string; readonly error: string | null }[];
+  readonly steps: readonly {
+    readonly type: string;
+    readonly name: string;
+    readonly input: unknown;
+    readonly output: unknown;
+    readonly error: string | null;
+  }[];
 }
 
 /** A thread of a test's own with all around it, and what a customer does there. */

@@ -1,0 +1,206 @@
+import { describe, expect, it } from '@jest/globals';
+import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
+import { anthropicWire } from '../../support/provider-wire.js';
+import { answers, calls, says } from '../../support/scripted-models.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { group, talkWith, useHookServer, useHookService } from './support.js';
+
+const service = useHookService({ extensions: scriptedRuns });
+const server = useHookServer();
+
+function lastBody(): Readonly<Record<string, unknown>> {
+  return service.models.requests.at(-1)?.body ?? {};
+}
+
+const results = () => anthropicWire.toolResults(lastBody());
+const specific = (fields: object): object => ({ hookSpecificOutput: fields });
+
+/** A handler of the path that always answers so. */
+function http(path: string, answer?: object): object {
+  return { type: 'http', url: server.url(path, answer && (() => answer)) };
+}
+
+describe('PreToolUse', () => {
+  it('is asked before a call with the name that the model sees and the input', async () => {
+    const talk = await talkWith(service, { PreToolUse: [group([http('/pre')])] });
+    during(talk.threadId, { tools: [new NotingTool('echo').offered] });
+    service.models.next(calls('echo', { to: 'Ada' }), says('Done'));
+    await talk.run('Go', { config: { userContext: { plan: 'gold' } } });
+    expect(server.of('/pre').map(({ input }) => input)).toEqual([
+      {
+        session_id: talk.threadId,
+        hook_event_name: 'PreToolUse',
+        agent_id: talk.agentId,
+        run_id: (await talk.messages())[0]?.runId,
+        user_context: { plan: 'gold' },
+        tool_name: 'echo',
+        tool_input: { to: 'Ada' },
+      },
+    ]);
+    expect((await talk.trace()).steps).toMatchObject([
+      { type: 'model' },
+      {
+        type: 'hook',
+        name: 'PreToolUse',
+        input: { handler: 0, type: 'http', tool: 'echo', toolCallId: 'call_echo' },
+        output: { outcome: 'ok', verdict: {} },
+        error: null,
+      },
+      { type: 'tool', name: 'echo' },
+      { type: 'model' },
+    ]);
+  });
+
+  it.each([
+    ['deny', { permissionDecision: 'deny', permissionDecisionReason: 'Ask the boss.' }, 'Ask the boss.'],
+    ['deny without a reason', { permissionDecision: 'deny' }, expect.stringMatching(/^\S.*\.$/)],
+    ['ask, which counts as deny', { permissionDecision: 'ask', permissionDecisionReason: 'Is it safe?' }, 'Is it safe?'],
+  ])('that says %s keeps the call from being made, and the model reads the reason as its error', async (what, verdict, reason) => {
+    const echo = new NotingTool('echo');
+    const talk = await talkWith(service, { PreToolUse: [group([http(`/denies/${what.length}`, specific(verdict))])] });
+    during(talk.threadId, { tools: [echo.offered] });
+    service.models.next(calls('echo'), says('I may not.'));
+    expect(await talk.run('Go')).toMatchObject({ body: { message: { content: 'I may not.', toolCalls: [{ status: 'denied' }] } } });
+    expect(echo.inputs).toEqual([]);
+    expect(results()).toMatchObject([{ output: reason, isError: true }]);
+    expect((await talk.trace()).steps[1]).toMatchObject({ type: 'hook', output: { outcome: 'blocked' } });
+  });
+
+  it('that blocks as the other events do keeps the call from being made too', async () => {
+    const echo = new NotingTool('echo');
+    const talk = await talkWith(service, { PreToolUse: [group([http('/block', { decision: 'block', reason: 'No.' })])] });
+    during(talk.threadId, { tools: [echo.offered] });
+    service.models.next(calls('echo'), says('I may not.'));
+    await talk.run('Go');
+    expect(echo.inputs).toEqual([]);
+    expect(results()).toMatchObject([{ output: 'No.', isError: true }]);
+  });
+
+  it('goes by the strictest of several decisions, whatever their order', async () => {
+    const echo = new NotingTool('echo');
+    const talk = await talkWith(service, {
+      PreToolUse: [
+        group([http('/strict/allows', specific({ permissionDecision: 'allow', updatedInput: { safe: true } }))]),
+        group([http('/strict/denies', specific({ permissionDecision: 'deny', permissionDecisionReason: 'First reason.' }))]),
+        group([http('/strict/asks', specific({ permissionDecision: 'ask', permissionDecisionReason: 'Second reason.' }))]),
+      ],
+    });
+    during(talk.threadId, { tools: [echo.offered] });
+    service.models.next(calls('echo'), says('I may not.'));
+    await talk.run('Go');
+    expect(echo.inputs).toEqual([]);
+    expect(results()).toMatchObject([{ output: 'First reason.', isError: true }]);
+  });
+
+  it('replaces the input: the tool runs with the new one, and what comes after knows no other', async () => {
+    const echo = new NotingTool('echo');
+    const talk = await talkWith(service, {
+      PreToolUse: [group([http('/updates', specific({ updatedInput: { safe: true } })), http('/updates/too', specific({ updatedInput: { safe: false } }))])],
+      PostToolUse: [group([http('/updated')])],
+    });
+    during(talk.threadId, { tools: [echo.offered] });
+    service.models.next(calls('echo', { safe: false }), says('Done'));
+    const { body } = await talk.run('Go');
+    expect(echo.inputs).toEqual([{ safe: true }]);
+    expect(body.message?.toolCalls).toMatchObject([{ input: { safe: true } }]);
+    expect(server.of('/updated')[0]?.input).toMatchObject({ tool_input: { safe: true } });
+  });
+
+  it('that puts an input in place which the tool does not take keeps the call from being made', async () => {
+    const schema = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'], additionalProperties: false };
+    let ran = false;
+    const pay = tool('pay', () => { ran = true; return output('paid'); });
+    const talk = await talkWith(service, { PreToolUse: [group([http('/unfit', specific({ updatedInput: { amount: 'all' } }))])] });
+    during(talk.threadId, { tools: [{ ...pay, definition: { ...pay.definition, inputSchema: schema } }] });
+    service.models.next(calls('pay', { amount: 1 }), says('I could not.'));
+    await talk.run('Go');
+    expect(ran).toBe(false);
+    expect(results()).toMatchObject([{ output: expect.stringContaining('/amount'), isError: true }]);
+  });
+
+  it('comes before anybody is asked for approval: what is shown and approved is the new input, with its context afterwards', async () => {
+    const echo = new NotingTool('echo');
+    const answer = specific({ updatedInput: { safe: true }, additionalContext: 'Checked by the guard.' });
+    const talk = await talkWith(service, { PreToolUse: [group([http('/approved', answer)])] }, ASKS_ALWAYS);
+    during(talk.threadId, { tools: [echo.offered] });
+    service.models.next(calls('echo', { safe: false }));
+    const asked = await talk.run('Go');
+    expect(asked.body.interrupts).toMatchObject([{ metadata: { input: { safe: true } } }]);
+    expect(echo.inputs).toEqual([]);
+    service.models.next(says('Done'));
+    await talk.resume(...asked.body.interrupts.map(approve));
+    expect(echo.inputs).toEqual([{ safe: true }]);
+    expect(server.of('/approved')).toHaveLength(1);
+    expect(results()).toMatchObject([{ output: 'echo {"safe":true}\n\nChecked by the guard.', isError: false }]);
+  });
+
+  it('that denies asks nobody for approval', async () => {
+    const talk = await talkWith(service, { PreToolUse: [group([http('/no-approval', specific({ permissionDecision: 'deny' }))])] }, ASKS_ALWAYS);
+    during(talk.threadId, { tools: [new NotingTool('echo').offered] });
+    service.models.next(calls('echo'), says('I may not.'));
+    expect(await talk.run('Go')).toMatchObject({ body: { run: { status: 'completed' }, interrupts: [] } });
+  });
+});
+
+describe('PostToolUse', () => {
+  it('is asked after calls that succeeded alone, with what they answered', async () => {
+    const talk = await talkWith(service, { PostToolUse: [group([http('/post')])] });
+    const failing = tool('failing', () => Promise.resolve({ output: 'no', isError: true }));
+    during(talk.threadId, { tools: [new NotingTool('echo').offered, failing] });
+    service.models.next(answers({ calls: [{ id: 'a', name: 'echo', input: { n: 1 } }, { id: 'b', name: 'failing' }] }), says('Done'));
+    await talk.run('Go');
+    expect(server.of('/post').map(({ input }) => input)).toMatchObject([
+      { hook_event_name: 'PostToolUse', tool_name: 'echo', tool_input: { n: 1 }, tool_response: 'echo {"n":1}' },
+    ]);
+  });
+
+  it('appends its contexts to the result in the order of the handlers, and the reason of a block as guidance', async () => {
+    const echo = new NotingTool('echo');
+    const talk = await talkWith(service, {
+      PostToolUse: [
+        group([http('/post/1', { additionalContext: 'One.' }), http('/post/2', { decision: 'block', reason: 'Do not tell.', additionalContext: 'Two.' })]),
+        group([http('/post/3', specific({ additionalContext: 'Three.' }))]),
+      ],
+    });
+    during(talk.threadId, { tools: [echo.offered] });
+    service.models.next(calls('echo'), says('Done'));
+    expect(await talk.run('Go')).toMatchObject({ body: { message: { toolCalls: [{ status: 'completed' }] } } });
+    expect(echo.inputs).toEqual([{}]);
+    expect(results()).toMatchObject([{ output: 'echo {}\n\nOne.\n\nTwo.\n\nDo not tell.\n\nThree.', isError: false }]);
+  });
+
+  it('is not asked about tools that the provider runs', async () => {
+    const talk = await talkWith(
+      service,
+      { PreToolUse: [group([http('/provider')])], PostToolUse: [group([http('/provider')])] },
+      { tools: { integrations: ['webSearch'] } },
+    );
+    service.models.next(says('Found it.'));
+    expect((await talk.run('Search')).body.run.status).toBe('completed');
+    expect(JSON.stringify(lastBody()['tools'])).toContain('web_search');
+    expect(server.of('/provider')).toEqual([]);
+  });
+});
+
+describe('handlers of one event', () => {
+  it('are asked side by side', async () => {
+    const waiting: (() => void)[] = [];
+    // Each answers once all three have been asked.
+    const together = (): Promise<object> =>
+      new Promise((resolve) => {
+        waiting.push(() => resolve({}));
+        if (waiting.length === 3) for (const release of waiting) release();
+      });
+    const handlers = [1, 2, 3].map((number) => ({ type: 'http', url: server.url(`/together/${number}`, together), failClosed: true }));
+    const talk = await talkWith(service, { UserPromptSubmit: [group(handlers.slice(0, 1)), group(handlers.slice(1))] });
+    service.models.next(says('Hello'));
+    expect(await talk.run('Hi')).toMatchObject({ body: { message: { content: 'Hello' } } });
+  });
+
+  it('that answer with more than 10,000 characters are cut', async () => {
+    const talk = await talkWith(service, { UserPromptSubmit: [group([http('/long', { additionalContext: `${'😀'.repeat(10_000)}x` })])] });
+    service.models.next(says('Hello'));
+    await talk.run('Hi');
+    expect(lastBody()['messages']).toEqual([{ role: 'user', content: `Hi\n\n${'😀'.repeat(10_000)}` }]);
+  });
+});
