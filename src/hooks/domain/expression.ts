@@ -1,0 +1,250 @@
+import { LRUCache } from 'lru-cache';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+
+/** About the instructions of a compiled program. At this many one takes 5 to 20 ms to compile on a slow core, once. */
+export const MAX_EXPRESSION_COST = 3_000;
+
+/** UTF-16 units. */
+export const MAX_EXPRESSION_LENGTH = 10_000;
+
+/**
+ * Instructions times characters, some 10 to 40 ns each: 10 ms at the worst. Every expression is searched for in names of up to 80 characters, small ones in
+ * thousands; this service gives tools names of at most 64.
+ */
+const MAX_SEARCH_STEPS = 250_000;
+
+/** What is kept compiled, which takes 40 MB at the most: about 200 bytes an instruction. */
+const MAX_KEPT_COST = 200_000;
+const MAX_KEPT = 500;
+
+/**
+ * A regular expression of a stranger in RE2's syntax, unanchored, with a bound on what one step with it takes: the event loop of everybody else waits
+ * meanwhile. Linear time is not enough for that: `(?:a{500}){2}` is a program of a thousand instructions, a class can stand for a hundred thousand
+ * characters, and a search takes the product of program and text. So what an expression costs is estimated before it is compiled.
+ */
+export class Expression {
+  /**
+   * @param cost about the instructions that are looked at for one character of a text
+   * @param find whether a text, short enough, holds a match
+   */
+  private constructor(
+    readonly cost: number,
+    private readonly find: (text: string) => boolean,
+  ) {}
+
+  /** @throws {RefusedExpression} where it is none, or would take too long */
+  static compile(source: string): Expression {
+    const known = kept.get(source) ?? outcomeOf(() => Expression.compileAnew(source));
+    kept.set(source, known);
+    if (known instanceof RefusedExpression) throw known;
+    return known;
+  }
+
+  private static compileAnew(source: string): Expression {
+    if (source.length > MAX_EXPRESSION_LENGTH) throw new RefusedExpression(`is too complex: it has more than ${MAX_EXPRESSION_LENGTH} characters`);
+    if (NAMES.test(source)) return new Expression(Math.ceil(source.length * NAME_CHARACTER_COST), namesSearch(source));
+    const cost = expressionCost(source);
+    if (cost > MAX_EXPRESSION_COST) throw new RefusedExpression('is too complex: its repetitions and classes come to too many steps');
+    const program = RE2JS.compile(source);
+    // Not `test`, which builds automaton states as it goes: for a text that is seen once they take ten times as long, and memory.
+    return new Expression(cost, (text) => program.matcher(text).find());
+  }
+
+  /** About what a search in this text takes, in units of some 10 to 40 ns. */
+  stepsFor(text: string): number {
+    return (this.cost + STEPS_OF_A_CHARACTER) * text.length;
+  }
+
+  /** @returns undefined where nobody knows: the text is too long for this expression, or the engine fails */
+  test(text: string): boolean | undefined {
+    if (this.stepsFor(text) > MAX_SEARCH_STEPS) return undefined;
+    try {
+      return this.find(text);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Reads on from what the expression is of: `must be a regular expression ...`, `is too complex: ...`. */
+export class RefusedExpression extends Error {}
+
+/** One that is refused is kept as well, or asking again would take as long as the first time. */
+const kept = new LRUCache<string, Expression | RefusedExpression>({
+  max: MAX_KEPT,
+  maxSize: MAX_KEPT_COST,
+  sizeCalculation: (outcome, source) => Math.ceil(1 + source.length / 100 + (outcome instanceof Expression ? outcome.cost : 0)),
+});
+
+function outcomeOf(compile: () => Expression): Expression | RefusedExpression {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof RefusedExpression) return error;
+    return new RefusedExpression(`must be a regular expression in the syntax of RE2: ${reasonOf(error)}`);
+  }
+}
+
+/** Characters of the reason that are shown. */
+const MAX_REASON = 200;
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof RE2JSSyntaxException)) return 'it cannot be compiled';
+  const description = [...error.message.replace(/^error parsing regexp: /, '')];
+  return description.length > MAX_REASON ? `${description.slice(0, MAX_REASON - 1).join('')}…` : description.join('');
+}
+
+/** What every character of a text takes, however small the program. */
+const STEPS_OF_A_CHARACTER = 10;
+
+/** Of an instruction of the engine. */
+const NAME_CHARACTER_COST = 1 / 4;
+
+const NAME = String.raw`\^?(?:[^\\.^$*+?()[\]{}|]|\.|\\[\\.^$*+?()[\]{}|/-])*\$?`;
+const NAMES = new RegExp(`^${NAME}(?:\\|${NAME})*$`, 'u');
+
+interface Name {
+  /** Code points, of which `ANY` stands for a dot. */
+  readonly points: number[];
+  fromStart: boolean;
+  toEnd: boolean;
+}
+
+const ANY = -1;
+const NEWLINE = 10;
+
+/**
+ * Alternatives of names, with dots and anchors: nothing in it repeats, groups or is a class. Comparing them one by one takes at most source times text
+ * steps, each far cheaper than one of the engine's, so that lists which are as long as a matcher may be stay possible.
+ */
+function namesSearch(source: string): (text: string) => boolean {
+  const names = namesOf(source);
+  return (text) => {
+    const points = Array.from(text, codePoint);
+    return names.some((name) => isIn(points, name));
+  };
+}
+
+function namesOf(source: string): Name[] {
+  let name: Name = { points: [], fromStart: false, toEnd: false };
+  const names = [name];
+  for (const [token] of source.matchAll(/\\?[^]/gu)) {
+    if (token === '|') names.push((name = { points: [], fromStart: false, toEnd: false }));
+    else if (token === '^') name.fromStart = true;
+    else if (token === '$') name.toEnd = true;
+    else name.points.push(token === '.' ? ANY : codePoint(token.startsWith('\\') ? token.slice(1) : token));
+  }
+  return names;
+}
+
+/** Loops without closures: this is where a long list spends its time. */
+function isIn(points: readonly number[], name: Name): boolean {
+  const wanted = name.points;
+  const last = points.length - wanted.length;
+  const end = name.fromStart ? Math.min(last, 0) : last;
+  for (let start = name.toEnd ? Math.max(last, 0) : 0; start <= end; start += 1) {
+    let index = 0;
+    while (index < wanted.length && (wanted[index] === points[start + index] || (wanted[index] === ANY && points[start + index] !== NEWLINE))) index += 1;
+    if (index === wanted.length) return true;
+  }
+  return false;
+}
+
+function codePoint(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}
+
+/** In the order in which they are tried. None can be read in two ways, so that each takes time linear in what it takes. */
+const TOKEN = new RegExp(
+  [
+    String.raw`\\Q[^]*?(?:\\E|$)`,
+    String.raw`\\[pP](?:\{\^?\w{1,40}\}|[^{])?`,
+    String.raw`\\(?:x\{[0-9A-Fa-f]{1,8}\}|[^])?`,
+    String.raw`\[\^?\]?(?:\[:\^?[a-z]{1,10}:\]|\\[^]|[^\]\\])*\]?`,
+    String.raw`\(\?(?:P?<\w{1,40}>|[A-Za-z-]{0,20}[:)])`,
+    String.raw`\{\d{1,5}(?:,\d{0,5})?\}`,
+    '[^]',
+  ].join('|'),
+  'gu',
+);
+
+/** A class of Unicode is some hundred ranges, which are sorted, merged and folded each time that one is named. */
+const PROPERTY_COST = 60;
+/** The engine looks for the end of `[:alpha:]` in all that follows. */
+const POSIX_COST = 6;
+/** The other cases of a range's characters are looked up one by one. */
+const FOLDED_CHARACTERS_PER_STEP = 20;
+const CLASS_CHARACTERS_PER_STEP = 8;
+
+const CAPTURE_COST = 2;
+/** Of each time: `*` is sometimes two instructions. */
+const REPETITION_COST = 2;
+
+/** Far more than is taken, and far from where numbers are no longer exact. */
+const MAX_COUNTED = 1e9;
+
+interface Group {
+  cost: number;
+  /** Of what a repetition would repeat. */
+  last: number;
+}
+
+/** No less than about the instructions of the program: what is not understood is counted as if it were read as the most costly. */
+export function expressionCost(source: string): number {
+  const foldsCase = /\(\?[A-Za-z-]*i/.test(source);
+  const outer: Group[] = [];
+  let group: Group = { cost: 0, last: 0 };
+  const add = (cost: number): void => {
+    group.cost += cost;
+    group.last = cost;
+  };
+  for (const token of source.match(TOKEN) ?? []) {
+    if (token.startsWith('(')) {
+      // Flags alone are nothing that is repeated: a repetition reaches past them.
+      if (token.endsWith(')')) continue;
+      outer.push(group);
+      group = { cost: token.endsWith(':') ? 0 : CAPTURE_COST, last: 0 };
+    } else if (token === ')') {
+      const { cost } = group;
+      group = outer.pop() ?? { cost: 0, last: 0 };
+      add(cost);
+    } else if (token === '*' || token === '+' || token === '?') repeat(group, 1);
+    else if (token.length > 1 && token.startsWith('{')) repeat(group, timesOf(token));
+    else add(atomCost(token, foldsCase));
+  }
+  // Groups that nobody closes are a fault of the expression, which the engine finds.
+  return outer.reduce((cost, each) => cost + each.cost, group.cost);
+}
+
+function repeat(group: Group, times: number): void {
+  const repeated = Math.min((group.last + REPETITION_COST) * times, MAX_COUNTED);
+  group.cost += repeated - group.last;
+  group.last = repeated;
+}
+
+/** @param token `{2}`, `{2,}`, `{2,3}` */
+function timesOf(token: string): number {
+  const [min = '', max] = token.slice(1, -1).split(',');
+  return Math.max(1, Number(min) + (max === '' ? 1 : 0), Number(max ?? 0));
+}
+
+function atomCost(token: string, foldsCase: boolean): number {
+  if (token.startsWith('\\Q')) return token.length;
+  if (/^\\[pP]/.test(token)) return PROPERTY_COST;
+  return token.startsWith('[') ? classCost(token, foldsCase) : 1;
+}
+
+const RANGE = /(\\x\{[0-9A-Fa-f]{1,8}\}|\\x[0-9A-Fa-f]{2}|\\?[^])-(\\x\{[0-9A-Fa-f]{1,8}\}|\\x[0-9A-Fa-f]{2}|\\?[^])/gu;
+
+function classCost(token: string, foldsCase: boolean): number {
+  const properties = token.match(/\\[pP]/gu)?.length ?? 0;
+  const posix = token.match(/\[:/gu)?.length ?? 0;
+  const ranges = foldsCase ? [...token.matchAll(RANGE)] : [];
+  const folded = ranges.reduce((sum, [, low = '', high = '']) => sum + Math.max(0, endOf(high) - endOf(low)), 0);
+  return 1 + token.length / CLASS_CHARACTERS_PER_STEP + properties * PROPERTY_COST + posix * POSIX_COST + folded / FOLDED_CHARACTERS_PER_STEP;
+}
+
+function endOf(range: string): number {
+  const hexadecimal = /^\\x\{?([0-9A-Fa-f]+)/.exec(range)?.[1];
+  return hexadecimal === undefined ? codePoint(range.replace(/^\\(?=[^])/u, '')) : parseInt(hexadecimal, 16);
+}
