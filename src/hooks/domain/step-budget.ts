@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../models/index.js';
 import { Expression, expressionCost, MAX_EXPRESSION_LENGTH } from './expression.js';
 
-/** Of 20,000 steps, 5 to 15 ms on a slow core: each is about one look at a schema's keywords. */
-const MAX_STEPS = 20_000;
+/** 5 to 17 ms on a slow core: a step is about one look at the keywords of a schema. */
+const MAX_STEPS = 8_000;
 
 /** What takes far less than a step. */
 const CHARACTERS_COMPARED_PER_STEP = 1_000;
