@@ -13,9 +13,6 @@ export const MAX_TIMEOUT_SECONDS = 10;
 /** What a handler answers, after decompression. Contract, section 14. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
-/** Arguments that a hook puts in place of a call's, as everything else that is stored: deeper ones are no output. */
-export const MAX_UPDATED_INPUT_DEPTH = 64;
-
 /** Of the session-start hook where it says none itself, in milliseconds. */
 export const SESSION_START_TIMEOUT_MS = 5_000;
 

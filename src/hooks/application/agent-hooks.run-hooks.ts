@@ -67,7 +67,8 @@ export class AgentRunHooks extends RunHooks {
     const hooks = await this.hooks.of(run);
     if (hooks.handlers[event].length === 0) return [];
     const input = hookInput(inputBaseOf(run), fields);
-    const calls = await this.handlers.execute(hooks, this.handlers.matching(hooks, event, input), { event, input, userContext, signal });
+    const matching = await this.handlers.matching(hooks, event, input);
+    const calls = await this.handlers.execute(hooks, matching, { event, input, userContext, signal });
     run.steps.push(...stepsOf(calls, about));
     return calls;
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { UserContext } from '../../conversations/index.js';
 import type { JsonObject } from '../../models/index.js';
-import { Clock, withinTime } from '../../platform/clock/index.js';
+import { Clock, TimeSlice, withinTime } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { HookCall } from '../domain/hook-call.js';
 import { EVENT_RULES, type HookEvent } from '../domain/hook-event.js';
@@ -22,6 +22,9 @@ export interface HookQuestion {
   readonly signal: AbortSignal;
 }
 
+/** Between two matchers, when others wait: one that was not compiled yet takes milliseconds. */
+const MATCHING_SLICE_MS = 5;
+
 const BROKEN = 'The handler could not be called.';
 
 /** Asks the handlers of one event, side by side. */
@@ -36,11 +39,18 @@ export class RunHandlers {
   ) {}
 
   /** Those whose matcher takes what the input is about, in their order. */
-  matching({ handlers }: AgentHooks, event: HookEvent, input: JsonObject): readonly PlacedHandler[] {
+  async matching({ handlers }: AgentHooks, event: HookEvent, input: JsonObject): Promise<readonly PlacedHandler[]> {
     const { matchedField } = EVENT_RULES[event];
     if (matchedField === null) return handlers[event];
-    const name = input[matchedField];
-    return handlers[event].filter(({ matcher }) => Matcher.of(matcher).matches(typeof name === 'string' ? name : ''));
+    const field = input[matchedField];
+    const name = typeof field === 'string' ? field : '';
+    const slice = new TimeSlice(MATCHING_SLICE_MS);
+    const matching: PlacedHandler[] = [];
+    for (const placed of handlers[event]) {
+      if (Matcher.of(placed.matcher).matches(name)) matching.push(placed);
+      await slice.rest();
+    }
+    return matching;
   }
 
   /**

@@ -85,7 +85,7 @@ export class StartSession {
 
   private async planOf(run: RunContext, hooks: AgentHooks): Promise<Plan | null> {
     const input = hookInput(inputBaseOf(run), { event: 'SessionStart', source: 'startup' });
-    const handlers = this.handlers.matching(hooks, 'SessionStart', input);
+    const handlers = await this.handlers.matching(hooks, 'SessionStart', input);
     const hook = hooks.sessionStart && (await this.isPermitted(run)) ? hooks.sessionStart : null;
     if (handlers.length === 0 && hook === null) return null;
     const allowedMs = Math.max(hook ? sessionStartTimeoutOf(hook) : 0, ...handlers.map(timeoutMsOf));

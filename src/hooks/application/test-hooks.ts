@@ -28,7 +28,7 @@ export class TestHooks {
     const input = { ...hookInput(base, SAMPLE_FIELDS[event]), ...sample, hook_event_name: event };
     const { matchedField } = EVENT_RULES[event];
     const isNamed = matchedField !== null && Object.hasOwn(sample, matchedField);
-    const asked = isNamed ? this.handlers.matching(hooks, event, input) : hooks.handlers[event];
+    const asked = isNamed ? await this.handlers.matching(hooks, event, input) : hooks.handlers[event];
     return this.handlers.execute(hooks, asked, { event, input, userContext: userContextIn(sample), signal });
   }
 }

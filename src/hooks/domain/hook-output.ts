@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../models/index.js';
-import { MAX_STRING, MAX_UPDATED_INPUT_DEPTH } from '../limits.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { checkJsonLimits } from '../../platform/json/index.js';
+import { MAX_STRING } from '../limits.js';
 import { cutTo } from './text.js';
 
 export const PERMISSION_DECISIONS = ['allow', 'deny', 'ask'] as const;
@@ -45,7 +47,7 @@ export function readOutput(text: string): HookOutput {
     additionalContext: distinct(contexts),
     permissionDecision: oneOf('hookSpecificOutput.permissionDecision', specific['permissionDecision'], PERMISSION_DECISIONS),
     permissionDecisionReason: stringIn('hookSpecificOutput.permissionDecisionReason', specific['permissionDecisionReason']),
-    updatedInput: updatedInput && boundedInput(updatedInput),
+    updatedInput: updatedInput && (withCutStrings(updatedInput) as JsonObject),
   });
 }
 
@@ -57,18 +59,22 @@ function looksLikeJson(text: string): boolean {
 
 function isJson(text: string): boolean {
   try {
+    checkJsonLimits(text);
     JSON.parse(text);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // Too much of it to be looked at is no sentence.
+    return error instanceof ValidationFailed;
   }
 }
 
+/** What it would take to build is known before it is built: a megabyte of small objects stalls everything else. */
 function parsed(text: string): unknown {
   try {
+    checkJsonLimits(text, 'The answer');
     return JSON.parse(text) as unknown;
-  } catch {
-    return malformed('The answer is not valid JSON.');
+  } catch (error) {
+    return malformed(error instanceof ValidationFailed ? `${error.message}.` : 'The answer is not valid JSON.');
   }
 }
 
@@ -99,19 +105,12 @@ function distinct(contexts: readonly (string | undefined)[]): readonly string[] 
   return said.length === 0 ? undefined : said;
 }
 
-/** With every string cut; deeper values would break whatever reads them again. */
-function boundedInput(input: Fields): JsonObject {
-  return bounded(input, MAX_UPDATED_INPUT_DEPTH) as JsonObject;
-}
-
-function bounded(value: unknown, levels: number): unknown {
+/** With every string cut. How deep it is has been seen before it was read. */
+function withCutStrings(value: unknown): unknown {
   if (typeof value === 'string') return cutTo(value, MAX_STRING);
   if (typeof value !== 'object' || value === null) return value;
-  if (levels === 0) return malformed(`hookSpecificOutput.updatedInput is nested more than ${MAX_UPDATED_INPUT_DEPTH} levels deep.`);
-  if (Array.isArray(value)) return value.map((item: unknown) => bounded(item, levels - 1));
-  // Assigned one by one, such a name would become the object's prototype.
-  const entries = Object.entries(value).filter(([name]) => name !== '__proto__');
-  return Object.fromEntries(entries.map(([name, item]) => [name, bounded(item, levels - 1)]));
+  if (Array.isArray(value)) return value.map(withCutStrings);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withCutStrings(item)]));
 }
 
 function present(output: { readonly [Name in keyof HookOutput]: HookOutput[Name] | undefined }): HookOutput {

@@ -1,3 +1,5 @@
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { checkJsonLimits } from '../../platform/json/index.js';
 import { MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING } from '../limits.js';
 import { cutTo } from './text.js';
 
@@ -71,10 +73,13 @@ function givenContexts(text: string): readonly unknown[] | undefined {
   throw new MalformedContexts('The contexts that the tool answered are not an array.');
 }
 
+/** What it would take to build is known before it is built; undefined for what is no JSON. */
 function parsed(text: string): unknown {
   try {
+    checkJsonLimits(text, 'The answer of the tool');
     return JSON.parse(text) as unknown;
-  } catch {
+  } catch (error) {
+    if (error instanceof ValidationFailed && /^\s*\{/.test(text)) throw new MalformedContexts(`${error.message}.`);
     return undefined;
   }
 }

@@ -36,7 +36,7 @@ export interface HttpAppOptions {
 
 /**
  * The HTTP application, ready for `init()` or `listen()`. Bodies are JSON within the limits of `body-limit.ts` and
- * `json-limits.ts`, every answer carries `x-request-id` and the CORS headers, every error has the interface's body.
+ * `platform/json`, every answer carries `x-request-id` and the CORS headers, every error has the interface's body.
  */
 export async function createHttpApp({
   rootModule,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { isStorable } from '../database/index.js';
 import { ValidationFailed } from '../errors/index.js';
-import { checkJsonLimits, checkLargeJsonLimits, shown } from './json-limits.js';
+import { checkJsonLimits, checkLargeJsonLimits, shown } from '../json/index.js';
 
 /** Reading a larger body takes long enough to let others have their turn in between. */
 const LARGE_BODY_BYTES = 256 * 1024;

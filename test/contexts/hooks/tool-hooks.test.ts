@@ -3,6 +3,7 @@ import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { answersBlocks, foundBlock, searchBlock, textBlock } from '../../support/web-search.js';
 import { group, talkWith, useHookServer, useHookService } from './support.js';
 
 const service = useHookService({ extensions: scriptedRuns });
@@ -175,9 +176,9 @@ describe('PostToolUse', () => {
       { PreToolUse: [group([http('/provider')])], PostToolUse: [group([http('/provider')])] },
       { tools: { integrations: ['webSearch'] } },
     );
-    service.models.next(says('Found it.'));
-    expect((await talk.run('Search')).body.run.status).toBe('completed');
-    expect(JSON.stringify(lastBody()['tools'])).toContain('web_search');
+    const found = [searchBlock('s1', { query: 'Oslo' }), foundBlock('s1', [{ url: 'https://example.com/oslo', title: 'Oslo' }]), textBlock('Oslo.')];
+    service.models.next(answersBlocks(found));
+    expect((await talk.run('Search')).body.message?.toolCalls).toMatchObject([{ status: 'completed' }]);
     expect(server.of('/provider')).toEqual([]);
   });
 });

@@ -41,15 +41,16 @@ interface Level {
  * Refuses a JSON text by what it would take to build and by what could not be stored, before anything is built
  * from it: one pass over its characters, whatever its shape. Whether it is JSON at all is the parser's matter; for a
  * text that is not, what this finds is as true as what the parser would.
+ * @param place what the text is, for messages
  * @throws ValidationFailed naming the field
  */
-export function checkJsonLimits(text: string): void {
-  new JsonScan(text).readTo(text.length);
+export function checkJsonLimits(text: string, place = 'body'): void {
+  new JsonScan(text, place).readTo(text.length);
 }
 
 /** As `checkJsonLimits`, in steps of a few milliseconds, with `nextTask` awaited between two of them. */
 export async function checkLargeJsonLimits(text: string, nextTask: () => Promise<unknown>): Promise<void> {
-  const scan = new JsonScan(text);
+  const scan = new JsonScan(text, 'body');
   for (let end = SLICE_LENGTH; end < text.length; end += SLICE_LENGTH) {
     scan.readTo(end);
     await nextTask();
@@ -66,7 +67,10 @@ class JsonScan {
   private readonly levels: Level[] = [];
   private readonly noNames = new Shape();
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly place: string,
+  ) {}
 
   /** Reads on, up to `end` and to the end of the string or word that is there. */
   readTo(end: number): void {
@@ -103,7 +107,7 @@ class JsonScan {
   private open(isObject: boolean): void {
     this.countValue();
     if (this.levels.length === MAX_JSON_DEPTH) {
-      throw new ValidationFailed(`body must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
+      throw new ValidationFailed(`${this.place} must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
     }
     this.levels.push({ isObject, shape: this.noNames, name: '', position: 0 });
     this.nameExpected = isObject;
@@ -117,7 +121,7 @@ class JsonScan {
 
   private countValue(): void {
     this.values += 1;
-    if (this.values > MAX_JSON_VALUES) throw new ValidationFailed(`body must not have more than ${MAX_JSON_VALUES} values`);
+    if (this.values > MAX_JSON_VALUES) throw new ValidationFailed(`${this.place} must not have more than ${MAX_JSON_VALUES} values`);
   }
 
   /** @returns false where there is none, but something that is no JSON */
@@ -171,14 +175,14 @@ class JsonScan {
     }
     level.shape = shape;
     if (this.shapes > MAX_JSON_SHAPES) {
-      throw new ValidationFailed(`body must not have more than ${MAX_JSON_SHAPES} different combinations of field names`);
+      throw new ValidationFailed(`${this.place} must not have more than ${MAX_JSON_SHAPES} different combinations of field names`);
     }
   }
 
   /** Such as `body/messages/0/content`. */
   private path(end?: number): string {
     const places = this.levels.slice(0, end).map(({ isObject, name, position }) => (isObject ? shown(name) : position));
-    return ['body', ...places].join('/');
+    return [this.place, ...places].join('/');
   }
 }
 

@@ -1,0 +1,1 @@
+export { checkJsonLimits, checkLargeJsonLimits, MAX_JSON_DEPTH, MAX_JSON_VALUES, shown } from './json-limits.js';
