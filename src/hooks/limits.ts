@@ -34,15 +34,9 @@ export const SESSION_START_POLL_MS = 100;
 /** How long both secrets sign after a rotation. Contract, section 8. */
 export const PREVIOUS_SECRET_MS = 24 * 60 * 60_000;
 
-/**
- * How old what an agent has of hooks may be when another process has changed it. What this process changes raises the
- * agent's version, which is part of the key.
- */
-export const HOOKS_CACHE_MS = 5_000;
-export const HOOKS_CACHE_ENTRIES = 2_000;
-
-/** In UTF-16 code units of JSON. What takes more is read for each run: with the figure above, this is 100 MB at most. */
-export const MAX_CACHED_HOOKS = 25_000;
+/** Hooks of agents in memory, as characters of JSON, the least recently used going first; and what an agent without any takes. */
+export const HOOKS_CACHE_CHARACTERS = 32 * 1024 * 1024;
+export const NO_HOOKS_CHARACTERS = 1_000;
 
 /** Session starts of threads that are kept between runs, and their characters together. */
 export const SESSIONS_CACHE_CHARACTERS = 16 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { TimeSlice } from '../../platform/clock/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { EgressRefused, SafeHttp } from '../../platform/egress/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { hasHeaders, type HooksWithHeaders, keptHeaders } from '../domain/header-values.js';
+import { type HooksWithHeaders, keptHeaders } from '../domain/header-values.js';
 import { allHandlers, type HooksDocument } from '../domain/hooks-document.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { matcherFault } from '../domain/matcher.js';
@@ -64,7 +64,7 @@ export class ChangeHooks {
     const changes = changesBetween(stored, { document: wanted.document, headers });
     if (changes.length === 0) return [];
     await this.settings.store(transaction, owner, { ...current, document: wanted.document });
-    await this.secrets.storeHeaders(transaction, owner, hasHeaders(wanted.document) ? headers : undefined);
+    await this.secrets.storeHeaders(transaction, owner, { document: wanted.document, headers });
     return changes;
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SqlExecutor, Transaction } from '../../platform/database/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
-import type { HeaderValues } from '../domain/header-values.js';
+import { headerPlacesIn, type HeaderValues, type HooksWithHeaders } from '../domain/header-values.js';
 import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
 
 /** The signing secret of an agent, and the one that it had before. */
@@ -13,8 +13,15 @@ export interface SigningSecret {
 
 export interface HookSecrets {
   readonly headers: HeaderValues;
+  /** Of the document that the headers are for. */
+  readonly headerPlaces: string;
   readonly signing: SigningSecret | null;
 }
+
+/** The headers as they are stored. */
+type StoredHeaders = Pick<HookSecrets, 'headers' | 'headerPlaces'>;
+
+const NO_HEADERS: StoredHeaders = { headers: {}, headerPlaces: '' };
 
 const FIELDS = ['hooks.headers', 'hooks.signing'] as const;
 
@@ -30,7 +37,7 @@ export class HookSecretStore {
   async read(owner: HooksOwner, source?: SqlExecutor): Promise<HookSecrets> {
     const [headers, signing] = await this.vault.readMany(FIELDS.map((field) => refOf(owner, field)), source);
     return {
-      headers: headers === undefined ? {} : (JSON.parse(headers) as HeaderValues),
+      ...(headers === undefined ? NO_HEADERS : (JSON.parse(headers) as StoredHeaders)),
       signing: signing === undefined ? null : (JSON.parse(signing) as SigningSecret),
     };
   }
@@ -40,16 +47,16 @@ export class HookSecretStore {
     try {
       return await this.read(owner, source);
     } catch (error) {
-      if (error instanceof SecretUnreadable) return { headers: {}, signing: null };
+      if (error instanceof SecretUnreadable) return { ...NO_HEADERS, signing: null };
       throw error;
     }
   }
 
-  /** @param headers undefined where no handler has any */
-  async storeHeaders(transaction: Transaction, owner: HooksOwner, headers: HeaderValues | undefined): Promise<void> {
+  async storeHeaders(transaction: Transaction, owner: HooksOwner, { document, headers }: HooksWithHeaders): Promise<void> {
     const ref = refOf(owner, FIELDS[0]);
-    if (headers === undefined) await this.vault.remove(transaction, [ref]);
-    else await this.vault.put(transaction, ref, JSON.stringify(headers));
+    const headerPlaces = headerPlacesIn(document);
+    if (headerPlaces === '') await this.vault.remove(transaction, [ref]);
+    else await this.vault.put(transaction, ref, JSON.stringify({ headers, headerPlaces } satisfies StoredHeaders));
   }
 
   storeSigning(transaction: Transaction, owner: HooksOwner, signing: SigningSecret): Promise<void> {

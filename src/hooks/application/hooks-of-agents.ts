@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { TtlCache } from '../../platform/cache/index.js';
-import { Clock } from '../../platform/clock/index.js';
+import { LRUCache } from 'lru-cache';
 import { Database } from '../../platform/database/index.js';
 import { SecretUnreadable } from '../../platform/vault/index.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { handlersOf, type PlacedHandler } from '../domain/hooks-document.js';
-import { hasHeaders, type HeaderValues } from '../domain/header-values.js';
+import { headerPlacesIn, type HeaderValues } from '../domain/header-values.js';
 import type { SessionStartHook } from '../domain/session-start.js';
-import { HOOKS_CACHE_ENTRIES, HOOKS_CACHE_MS, MAX_CACHED_HOOKS } from '../limits.js';
-import { AgentHooksRepository, type HooksOwner, type HookSettings } from '../persistence/agent-hooks.repository.js';
-import { type HookSecrets, HookSecretStore, type SigningSecret } from './hook-secrets.js';
+import { HOOKS_CACHE_CHARACTERS, NO_HOOKS_CHARACTERS } from '../limits.js';
+import { AgentHooksRepository, type HooksOwner, type HookSettings, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
+import { HookSecretStore, type SigningSecret } from './hook-secrets.js';
 
 /** What http handlers are sent besides the input, secrets in clear. */
 export interface HttpCredentials {
@@ -23,52 +22,61 @@ export interface AgentHooks extends HooksOwner {
   readonly isConfigured: boolean;
   readonly handlers: Readonly<Record<HookEvent, readonly PlacedHandler[]>>;
   readonly sessionStart: SessionStartHook | null;
-  /** Null where they are stored and cannot be read any more: http handlers then fail, as they would be sent without them. */
+  /** Null where they cannot be read, or are those of another document: http handlers then fail, as they would be sent without them. */
   readonly credentials: HttpCredentials | null;
 }
 
-const NO_SECRETS: HookSecrets = { headers: {}, signing: null };
+/** Each but the first follows upon a change that came in between. */
+const READ_TRIES = 5;
 
-/** The hooks that agents run with, kept for seconds: every run asks. */
+const NO_SECRETS: HttpCredentials = { headers: {}, signing: null };
+
+/**
+ * The hooks that agents run with, kept by the version of the agent: every change of them raises it, so that what is kept of a
+ * version never becomes old. How soon a process learns of a version is the agents' matter.
+ */
 @Injectable()
 export class HooksOfAgents {
-  private readonly cache: TtlCache<AgentHooks>;
+  private readonly kept: LRUCache<string, AgentHooks, HooksOwner>;
 
   constructor(
     private readonly database: Database,
     private readonly settings: AgentHooksRepository,
     private readonly secrets: HookSecretStore,
-    clock: Clock,
   ) {
-    this.cache = new TtlCache({ clock, ttlMs: HOOKS_CACHE_MS, maxEntries: HOOKS_CACHE_ENTRIES });
+    this.kept = new LRUCache<string, AgentHooks, HooksOwner>({
+      maxSize: HOOKS_CACHE_CHARACTERS,
+      sizeCalculation: (hooks) => NO_HOOKS_CHARACTERS + sizeOf(hooks),
+      fetchMethod: (_key, _stale, { context }) => this.load(context),
+    });
   }
 
-  /** @param version of the agent: every change of its hooks raises it */
-  async of(organizationId: string, agentId: string, version: number): Promise<AgentHooks> {
-    const key = `${organizationId}/${agentId}/${version}`;
-    const load = (): Promise<AgentHooks> => this.load({ organizationId, agentId });
-    const hooks = (await this.cache.get(key, load)) ?? (await load());
-    if (sizeOf(hooks) > MAX_CACHED_HOOKS) this.cache.delete(key);
-    return hooks;
+  /** @param version of the agent */
+  of(organizationId: string, agentId: string, version: number): Promise<AgentHooks> {
+    const context = { organizationId, agentId };
+    return this.kept.forceFetch(`${organizationId}/${agentId}/${version}`, { context });
   }
 
+  /** As they are stored now. */
   async load(owner: HooksOwner): Promise<AgentHooks> {
-    const stored = await this.settings.find(this.database, owner);
-    const document = stored?.document ?? {};
-    const handlers = Object.fromEntries(HOOK_EVENTS.map((event) => [event, handlersOf(document, event)]));
-    return {
-      ...owner,
-      isConfigured: stored !== null,
-      handlers: handlers as Record<HookEvent, PlacedHandler[]>,
-      sessionStart: stored?.sessionStart ?? null,
-      credentials: stored === null ? NO_SECRETS : await this.credentialsOf(owner, stored),
-    };
+    for (let tries = 1; ; tries += 1) {
+      const stored = await this.settings.find(this.database, owner);
+      const credentials = stored === null ? NO_SECRETS : await this.credentialsOf(owner, stored);
+      if (credentials !== 'of_another_document') return agentHooks(owner, stored, credentials);
+      if (tries === READ_TRIES) return agentHooks(owner, stored, null);
+    }
   }
 
-  private async credentialsOf(owner: HooksOwner, { document, secretCreatedAt }: HookSettings): Promise<HttpCredentials | null> {
-    if (secretCreatedAt === null && !hasHeaders(document)) return NO_SECRETS;
+  private async credentialsOf(
+    owner: HooksOwner,
+    { document, secretCreatedAt }: HookSettings,
+  ): Promise<HttpCredentials | 'of_another_document' | null> {
+    const places = headerPlacesIn(document);
+    if (secretCreatedAt === null && places === '') return NO_SECRETS;
     try {
-      return await this.secrets.read(owner);
+      const secrets = await this.secrets.read(owner);
+      // Both have been changed since the document was read: what is for one URL must not go to another.
+      return secrets.headerPlaces === places ? secrets : 'of_another_document';
     } catch (error) {
       if (error instanceof SecretUnreadable) return null;
       throw error;
@@ -76,13 +84,12 @@ export class HooksOfAgents {
   }
 }
 
-/** Measured once: most runs find their hooks in the cache. */
-const sizes = new WeakMap<AgentHooks, number>();
+function agentHooks(owner: HooksOwner, stored: HookSettings | null, credentials: HttpCredentials | null): AgentHooks {
+  const { document, sessionStart } = stored ?? NO_HOOKS;
+  const handlers = Object.fromEntries(HOOK_EVENTS.map((event) => [event, handlersOf(document, event)]));
+  return { ...owner, isConfigured: stored !== null, handlers: handlers as Record<HookEvent, PlacedHandler[]>, sessionStart, credentials };
+}
 
-function sizeOf(hooks: AgentHooks): number {
-  const known = sizes.get(hooks);
-  if (known !== undefined) return known;
-  const size = JSON.stringify([hooks.handlers, hooks.sessionStart, hooks.credentials?.headers]).length;
-  sizes.set(hooks, size);
-  return size;
+function sizeOf({ isConfigured, handlers, sessionStart, credentials }: AgentHooks): number {
+  return isConfigured ? JSON.stringify([handlers, sessionStart, credentials]).length : 0;
 }

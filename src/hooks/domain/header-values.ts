@@ -25,9 +25,16 @@ export function headersIn(document: HooksDocument): HeaderValues {
   return mapHttp(document, ({ handler }) => handler.headers ?? null);
 }
 
-/** Whether any handler sends headers. */
-export function hasHeaders(document: HooksDocument): boolean {
-  return allHandlers(document).some(({ handler }) => handler.type === 'http' && Object.keys(handler.headers ?? {}).length > 0);
+/**
+ * Which handlers send which headers where; empty where none does. Values that are stored for other places must not be sent:
+ * another handler may have taken the place of theirs.
+ */
+export function headerPlacesIn(document: HooksDocument): string {
+  const places = allHandlers(document).filter(isHttp).flatMap(({ event, index, handler: { url, headers = {} } }) => {
+    const names = Object.keys(headers).sort();
+    return names.length === 0 ? [] : [[event, index, url, ...names]];
+  });
+  return places.length === 0 ? '' : JSON.stringify(places);
 }
 
 /**
