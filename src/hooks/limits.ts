@@ -13,6 +13,9 @@ export const MAX_TIMEOUT_SECONDS = 10;
 /** What a handler answers, after decompression. Contract, section 14. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
+/** What a tool handler's tool is sent, in characters: a tool's whole output fits, and its result besides. */
+export const MAX_TOOL_INPUT = 2_000_000;
+
 /** Of the session-start hook where it says none itself, in milliseconds. */
 export const SESSION_START_TIMEOUT_MS = 5_000;
 
