@@ -61,10 +61,11 @@ export class ChangeHooks {
     const secrets = await this.secrets.readable(owner, transaction);
     const stored = { document: current.document, headers: secrets.headers };
     const headers = keptHeaders(wanted, stored, missing);
-    const changes = changesBetween(stored, { document: wanted.document, headers });
+    const next = { document: wanted.document, headers };
+    const changes = changesBetween(stored, next);
     if (changes.length === 0) return [];
-    await this.settings.store(transaction, owner, { ...current, document: wanted.document });
-    await this.secrets.storeHeaders(transaction, owner, hasHeaders(wanted.document) ? headers : undefined);
+    await this.settings.store(transaction, owner, { ...current, document: next.document });
+    await this.secrets.storeHeaders(transaction, owner, hasHeaders(next.document) ? next : undefined);
     return changes;
   }
 

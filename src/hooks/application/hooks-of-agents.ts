@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
@@ -5,11 +6,11 @@ import { Database } from '../../platform/database/index.js';
 import { SecretUnreadable } from '../../platform/vault/index.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { handlersOf, type PlacedHandler } from '../domain/hooks-document.js';
-import { hasHeaders, type HeaderValues } from '../domain/header-values.js';
+import { hasHeaders, type HeaderValues, urlsIn } from '../domain/header-values.js';
 import type { SessionStartHook } from '../domain/session-start.js';
 import { HOOKS_CACHE_ENTRIES, HOOKS_CACHE_MS, MAX_CACHED_HOOKS } from '../limits.js';
 import { AgentHooksRepository, type HooksOwner, type HookSettings } from '../persistence/agent-hooks.repository.js';
-import { type HookSecrets, HookSecretStore, type SigningSecret } from './hook-secrets.js';
+import { HookSecretStore, type SigningSecret } from './hook-secrets.js';
 
 /** What http handlers are sent besides the input, secrets in clear. */
 export interface HttpCredentials {
@@ -27,7 +28,10 @@ export interface AgentHooks extends HooksOwner {
   readonly credentials: HttpCredentials | null;
 }
 
-const NO_SECRETS: HookSecrets = { headers: {}, signing: null };
+const NO_SECRETS: HttpCredentials = { headers: {}, signing: null };
+
+/** How often both parts are read until they belong together: writes that come in between are rare. */
+const MAX_READS = 3;
 
 /** The hooks that agents run with, kept for seconds: every run asks. */
 @Injectable()
@@ -53,27 +57,44 @@ export class HooksOfAgents {
   }
 
   async load(owner: HooksOwner): Promise<AgentHooks> {
-    const stored = await this.settings.find(this.database, owner);
-    const document = stored?.document ?? {};
-    const handlers = Object.fromEntries(HOOK_EVENTS.map((event) => [event, handlersOf(document, event)]));
-    return {
-      ...owner,
-      isConfigured: stored !== null,
-      handlers: handlers as Record<HookEvent, PlacedHandler[]>,
-      sessionStart: stored?.sessionStart ?? null,
-      credentials: stored === null ? NO_SECRETS : await this.credentialsOf(owner, stored),
-    };
+    for (let reads = 1; ; reads += 1) {
+      const stored = await this.settings.find(this.database, owner);
+      const { credentials, areOfDocument } = await this.credentialsOf(owner, stored);
+      if (areOfDocument || reads === MAX_READS) return agentHooks(owner, stored, areOfDocument ? credentials : null);
+    }
   }
 
-  private async credentialsOf(owner: HooksOwner, { document, secretCreatedAt }: HookSettings): Promise<HttpCredentials | null> {
-    if (secretCreatedAt === null && !hasHeaders(document)) return NO_SECRETS;
+  /**
+   * Read after the document: a write in between may have put other handlers in their places, whose values must not go to
+   * those that were there.
+   */
+  private async credentialsOf(
+    owner: HooksOwner,
+    stored: HookSettings | null,
+  ): Promise<{ credentials: HttpCredentials | null; areOfDocument: boolean }> {
+    const needsHeaders = stored !== null && hasHeaders(stored.document);
+    if (!stored || (stored.secretCreatedAt === null && !needsHeaders)) return { credentials: NO_SECRETS, areOfDocument: true };
     try {
-      return await this.secrets.read(owner);
+      const { headers, urls, signing } = await this.secrets.read(owner);
+      if (!needsHeaders) return { credentials: { headers: {}, signing }, areOfDocument: true };
+      return { credentials: { headers, signing }, areOfDocument: isDeepStrictEqual(urls, urlsIn(stored.document)) };
     } catch (error) {
-      if (error instanceof SecretUnreadable) return null;
+      if (error instanceof SecretUnreadable) return { credentials: null, areOfDocument: true };
       throw error;
     }
   }
+}
+
+function agentHooks(owner: HooksOwner, stored: HookSettings | null, credentials: HttpCredentials | null): AgentHooks {
+  const document = stored?.document ?? {};
+  const handlers = Object.fromEntries(HOOK_EVENTS.map((event) => [event, handlersOf(document, event)]));
+  return {
+    ...owner,
+    isConfigured: stored !== null,
+    handlers: handlers as Record<HookEvent, PlacedHandler[]>,
+    sessionStart: stored?.sessionStart ?? null,
+    credentials,
+  };
 }
 
 /** Measured once: most runs find their hooks in the cache. */
