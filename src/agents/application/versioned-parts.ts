@@ -10,7 +10,7 @@ export interface VersionedPart {
   /** Names the part, as in `sections`. */
   readonly field: string;
   /**
-   * The whole part as it stands, without secrets; JSON. Asked inside the transaction that changed it, for
+   * The whole part as it stands, without secrets; JSON, never null. Asked inside the transaction that changed it, for
    * changes of its own alone.
    */
   snapshot(source: Transaction, organizationId: string, agentId: string): Promise<unknown>;

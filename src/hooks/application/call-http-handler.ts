@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
 import { newId } from '../../platform/ids/index.js';
+import { ConfidentialTexts } from '../../platform/vault/index.js';
 import { type HookOutput, readOutput } from '../domain/hook-output.js';
 import { type HttpHandler, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
 import { signatureHeaders } from '../domain/signature.js';
@@ -9,7 +10,6 @@ import { MAX_ANSWER_BYTES } from '../limits.js';
 import { HandlerFailed } from './handler-failed.js';
 import type { SigningSecret } from './hook-secrets.js';
 import type { HttpCredentials } from './hooks-of-agents.js';
-import { withoutSecrets } from './without-secrets.js';
 
 const UNREADABLE = 'The stored headers or the signing secret cannot be read any more: set the hooks again, and rotate the secret.';
 
@@ -38,7 +38,9 @@ export class CallHttpHandler {
     const signed = signatureHeaders({ id: `msg_${newId()}`, at: this.clock.now(), body }, secrets);
     const own = { 'content-type': 'application/json', 'x-hook-event': placed.event, ...signed };
     const answer = await this.post(placed, { ...lowerCased(headers), ...own }, body, signal);
-    return withoutSecrets(readOutput(answer), [...Object.values(headers), ...secrets]);
+    // Whatever an endpoint repeats of it, people and models read.
+    const confidential = new ConfidentialTexts([...Object.values(headers), ...secrets]);
+    return readOutput(answer, (text) => confidential.leftOut(text));
   }
 
   private async post(

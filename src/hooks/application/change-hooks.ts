@@ -6,7 +6,7 @@ import { TimeSlice } from '../../platform/clock/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { EgressRefused, SafeHttp } from '../../platform/egress/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { type HooksWithHeaders, keptHeaders } from '../domain/header-values.js';
+import { hasHeaders, type HooksWithHeaders, keptHeaders } from '../domain/header-values.js';
 import { allHandlers, type HooksDocument } from '../domain/hooks-document.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { matcherFault } from '../domain/matcher.js';
@@ -61,10 +61,11 @@ export class ChangeHooks {
     const secrets = await this.secrets.readable(owner, transaction);
     const stored = { document: current.document, headers: secrets.headers };
     const headers = keptHeaders(wanted, stored, missing);
-    const changes = changesBetween(stored, { document: wanted.document, headers });
+    const next = { document: wanted.document, headers };
+    const changes = changesBetween(stored, next);
     if (changes.length === 0) return [];
-    await this.settings.store(transaction, owner, { ...current, document: wanted.document });
-    await this.secrets.storeHeaders(transaction, owner, { document: wanted.document, headers });
+    await this.settings.store(transaction, owner, { ...current, document: next.document });
+    await this.secrets.storeHeaders(transaction, owner, hasHeaders(next.document) ? next : undefined);
     return changes;
   }
 

@@ -8,6 +8,11 @@ import type { Changed } from './change-hooks.js';
 
 const FIELD = 'sessionStartHook';
 
+/** Null itself stands for how it was when the agent was made, and is not stored. */
+interface Snapshot {
+  readonly hook: SessionStartHook | null;
+}
+
 /** Sets the session-start hook, which is a versioned part of the agent as a whole. */
 @Injectable()
 export class ChangeSessionStartHook implements VersionedPart, OnModuleInit {
@@ -31,12 +36,12 @@ export class ChangeSessionStartHook implements VersionedPart, OnModuleInit {
     return this.writes.change(target, async (transaction) => ({ result: hook, changes: await this.put(transaction, target, hook) }));
   }
 
-  async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<SessionStartHook | null> {
-    return (await this.settings.find(source, { organizationId, agentId }))?.sessionStart ?? null;
+  async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<Snapshot> {
+    return { hook: (await this.settings.find(source, { organizationId, agentId }))?.sessionStart ?? null };
   }
 
   restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: unknown): Promise<readonly FieldChange[]> {
-    return this.put(transaction, { organizationId, agentId }, snapshot as SessionStartHook | null);
+    return this.put(transaction, { organizationId, agentId }, (snapshot as Snapshot | null)?.hook ?? null);
   }
 
   private async put(transaction: Transaction, owner: HooksOwner, sessionStart: SessionStartHook | null): Promise<FieldChange[]> {

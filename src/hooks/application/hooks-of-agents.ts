@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '../../platform/database/index.js';
 import { SecretUnreadable } from '../../platform/vault/index.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { handlersOf, type PlacedHandler } from '../domain/hooks-document.js';
-import { headerPlacesIn, type HeaderValues } from '../domain/header-values.js';
+import { hasHeaders, type HeaderValues, urlsIn } from '../domain/header-values.js';
 import type { SessionStartHook } from '../domain/session-start.js';
 import { HOOKS_CACHE_CHARACTERS, NO_HOOKS_CHARACTERS } from '../limits.js';
 import { AgentHooksRepository, type HooksOwner, type HookSettings, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
@@ -22,14 +23,14 @@ export interface AgentHooks extends HooksOwner {
   readonly isConfigured: boolean;
   readonly handlers: Readonly<Record<HookEvent, readonly PlacedHandler[]>>;
   readonly sessionStart: SessionStartHook | null;
-  /** Null where they cannot be read, or are those of another document: http handlers then fail, as they would be sent without them. */
+  /** Null where they are stored and cannot be read any more: http handlers then fail, as they would be sent without them. */
   readonly credentials: HttpCredentials | null;
 }
 
-/** Each but the first follows upon a change that came in between. */
-const READ_TRIES = 5;
-
 const NO_SECRETS: HttpCredentials = { headers: {}, signing: null };
+
+/** How often both parts are read until they belong together: writes that come in between are rare. */
+const MAX_READS = 3;
 
 /**
  * The hooks that agents run with, kept by the version of the agent: every change of them raises it, so that what is kept of a
@@ -59,26 +60,29 @@ export class HooksOfAgents {
 
   /** As they are stored now. */
   async load(owner: HooksOwner): Promise<AgentHooks> {
-    for (let tries = 1; ; tries += 1) {
+    for (let reads = 1; ; reads += 1) {
       const stored = await this.settings.find(this.database, owner);
-      const credentials = stored === null ? NO_SECRETS : await this.credentialsOf(owner, stored);
-      if (credentials !== 'of_another_document') return agentHooks(owner, stored, credentials);
-      if (tries === READ_TRIES) return agentHooks(owner, stored, null);
+      const { credentials, areOfDocument } = await this.credentialsOf(owner, stored);
+      if (areOfDocument || reads === MAX_READS) return agentHooks(owner, stored, areOfDocument ? credentials : null);
     }
   }
 
+  /**
+   * Read after the document: a write in between may have put other handlers in their places, whose values must not go to
+   * those that were there.
+   */
   private async credentialsOf(
     owner: HooksOwner,
-    { document, secretCreatedAt }: HookSettings,
-  ): Promise<HttpCredentials | 'of_another_document' | null> {
-    const places = headerPlacesIn(document);
-    if (secretCreatedAt === null && places === '') return NO_SECRETS;
+    stored: HookSettings | null,
+  ): Promise<{ credentials: HttpCredentials | null; areOfDocument: boolean }> {
+    const needsHeaders = stored !== null && hasHeaders(stored.document);
+    if (!stored || (stored.secretCreatedAt === null && !needsHeaders)) return { credentials: NO_SECRETS, areOfDocument: true };
     try {
-      const secrets = await this.secrets.read(owner);
-      // Both have been changed since the document was read: what is for one URL must not go to another.
-      return secrets.headerPlaces === places ? secrets : 'of_another_document';
+      const { headers, urls, signing } = await this.secrets.read(owner);
+      if (!needsHeaders) return { credentials: { headers: {}, signing }, areOfDocument: true };
+      return { credentials: { headers, signing }, areOfDocument: isDeepStrictEqual(urls, urlsIn(stored.document)) };
     } catch (error) {
-      if (error instanceof SecretUnreadable) return null;
+      if (error instanceof SecretUnreadable) return { credentials: null, areOfDocument: true };
       throw error;
     }
   }

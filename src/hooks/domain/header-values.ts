@@ -6,6 +6,9 @@ type Values = Readonly<Record<string, string>>;
 /** Values of headers by their names, of each handler of an event; null for one without headers. */
 export type HeaderValues = Readonly<Partial<Record<HookEvent, readonly (Values | null)[]>>>;
 
+/** Where the http handlers of each event are, in handler order; null for one of another type. */
+export type HandlerUrls = Readonly<Partial<Record<HookEvent, readonly (string | null)[]>>>;
+
 /** A document with the values of its headers: those that were sent (`REDACTED` where the stored one stays), or are stored. */
 export interface HooksWithHeaders {
   readonly document: HooksDocument;
@@ -25,16 +28,16 @@ export function headersIn(document: HooksDocument): HeaderValues {
   return mapHttp(document, ({ handler }) => handler.headers ?? null);
 }
 
-/**
- * Which handlers send which headers where; empty where none does. Values that are stored for other places must not be sent:
- * another handler may have taken the place of theirs.
- */
-export function headerPlacesIn(document: HooksDocument): string {
-  const places = allHandlers(document).filter(isHttp).flatMap(({ event, index, handler: { url, headers = {} } }) => {
-    const names = Object.keys(headers).sort();
-    return names.length === 0 ? [] : [[event, index, url, ...names]];
+export function urlsIn(document: HooksDocument): HandlerUrls {
+  const events = HOOK_EVENTS.map((event) => {
+    return [event, handlersOf(document, event).map((placed) => (isHttp(placed) ? placed.handler.url : null))] as const;
   });
-  return places.length === 0 ? '' : JSON.stringify(places);
+  return Object.fromEntries(events);
+}
+
+/** Whether any handler sends headers. */
+export function hasHeaders(document: HooksDocument): boolean {
+  return allHandlers(document).some(({ handler }) => handler.type === 'http' && Object.keys(handler.headers ?? {}).length > 0);
 }
 
 /**

@@ -30,23 +30,37 @@ export function readToolOutput(text: string): HookOutput {
   return { additionalContext: [cutTo(text, MAX_STRING)] };
 }
 
-/** Of an http handler. Nothing at all is no output. @throws MalformedOutput */
-export function readOutput(text: string): HookOutput {
+/** What becomes of a text that people and models read. */
+export type CleanText = (text: string) => string;
+
+const asItIs: CleanText = (text) => text;
+
+/**
+ * Of an http handler. Nothing at all is no output.
+ * @param clean is given each text whole, before it is cut: what a cut goes through is not found any more. The arguments that
+ * are put in place of a call's are a tool's alone and stay as they are
+ * @throws MalformedOutput
+ */
+export function readOutput(text: string, clean: CleanText = asItIs): HookOutput {
   if (text.trim() === '') return NOTHING_SAID;
   const output = objectIn('The answer', parsed(text)) ?? malformed('The answer is not a JSON object.');
   const specific = objectIn('hookSpecificOutput', output['hookSpecificOutput']) ?? {};
+  const textIn = (name: string, value: unknown): string | undefined => {
+    const said = stringIn(name, value);
+    return said === undefined ? undefined : cutTo(clean(said), MAX_STRING);
+  };
   stringIn('hookSpecificOutput.hookEventName', specific['hookEventName']);
   const contexts = [
-    stringIn('hookSpecificOutput.additionalContext', specific['additionalContext']),
-    stringIn('additionalContext', output['additionalContext']),
+    textIn('hookSpecificOutput.additionalContext', specific['additionalContext']),
+    textIn('additionalContext', output['additionalContext']),
   ];
   const updatedInput = objectIn('hookSpecificOutput.updatedInput', specific['updatedInput']);
   return present({
     decision: oneOf('decision', output['decision'], ['block']),
-    reason: stringIn('reason', output['reason']),
+    reason: textIn('reason', output['reason']),
     additionalContext: distinct(contexts),
     permissionDecision: oneOf('hookSpecificOutput.permissionDecision', specific['permissionDecision'], PERMISSION_DECISIONS),
-    permissionDecisionReason: stringIn('hookSpecificOutput.permissionDecisionReason', specific['permissionDecisionReason']),
+    permissionDecisionReason: textIn('hookSpecificOutput.permissionDecisionReason', specific['permissionDecisionReason']),
     updatedInput: updatedInput && (withCutStrings(updatedInput) as JsonObject),
   });
 }
@@ -89,7 +103,7 @@ function objectIn(name: string, value: unknown): Fields | undefined {
 
 function stringIn(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return cutTo(value, MAX_STRING);
+  if (typeof value === 'string') return value;
   return malformed(`${name} is not a string.`);
 }
 

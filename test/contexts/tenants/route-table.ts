@@ -1,3 +1,4 @@
+import { HOOK_ROUTES } from './hook-routes.js';
 import { KNOWLEDGE_ROUTES } from './knowledge-routes.js';
 import type { RequestOf, RouteCase } from './route-case.js';
 import { questionOf, serverOf } from './world.js';
@@ -181,6 +182,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   },
 
   ...KNOWLEDGE_ROUTES,
+  ...HOOK_ROUTES,
 
   'GET /v1/integrations/apps': { requests: [nothing], status: 200, access: 'filtered' },
   'GET /v1/oauth/mcp/callback': {

@@ -143,6 +143,9 @@ export async function createWorld(service: RunningService): Promise<World> {
   );
   const page = await service.http<{ nextCursor: string }>('GET', '/v1/threads?limit=1', { key });
   const integration = await post<{ id: string }>('POST', `/v1/agents/${agentId}/tool-integrations`, serverOf(canary));
+  await post('PUT', `/v1/agents/${agentId}/hooks`, { hooks: hooksOf(canary) });
+  await post('PUT', `/v1/agents/${agentId}/session-start-hook`, sessionStartHookOf(canary));
+  await post('POST', `/v1/agents/${agentId}/hooks/secret`, {});
   await websiteKnowledge(service, key, agentId, canary);
   const driveIds = await driveKnowledge(service, key, agentId, canary);
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
@@ -186,6 +189,21 @@ export function serverOf(canary: string): Readonly<Record<string, unknown>> {
     },
     excludedTools: [canary],
   };
+}
+
+/** The hooks of the one agent that has any; nobody answers them. @param secret of the header; the organization's own by default */
+export function hooksOf(canary: string, secret = `${canary}-header`): Readonly<Record<string, readonly object[]>> {
+  const url = `https://127.0.0.1:9/${canary}`;
+  const tool = { type: 'mcp_tool', server: `${canary} tools`, tool: canary, input: { note: canary, path: '${tool_input.path}' } };
+  return {
+    UserPromptSubmit: [{ hooks: [{ type: 'http', url, headers: { 'X-Key': secret }, timeout: 2, failClosed: false }] }],
+    PreToolUse: [{ matcher: `${canary}.*`, hooks: [tool] }],
+  };
+}
+
+/** Its tool is one of `serverOf`. */
+export function sessionStartHookOf(canary: string): Readonly<Record<string, unknown>> {
+  return { app: `${canary} tools`, toolName: canary, timeoutMs: 1_000, staticArgs: { note: canary } };
 }
 
 /** The body of the one run that an organization has. */

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../models/index.js';
+import { declaredOf, filledIn } from './placeholders.js';
+
+const input: JsonObject = {
+  prompt: 'Hi',
+  stop_hook_active: false,
+  count: 0,
+  nothing: null,
+  empty: '',
+  tool_input: { path: '/a', items: [{ id: 7 }], 'a.b': 1, deep: { flag: true } },
+  text: 'costs ${prompt} and $& and $1',
+};
+
+const one = (value: unknown): unknown => filledIn({ key: value }, input)['key'];
+
+describe('a value that is exactly one placeholder', () => {
+  it.each<[string, unknown]>([
+    ['${prompt}', 'Hi'],
+    ['${stop_hook_active}', false],
+    ['${count}', 0],
+    ['${nothing}', null],
+    ['${empty}', ''],
+    ['${tool_input}', input['tool_input']],
+    ['${tool_input.items}', [{ id: 7 }]],
+    ['${tool_input.items.0.id}', 7],
+    ['${tool_input.deep.flag}', true],
+  ])('keeps the type of its field: %s', (text, expected) => {
+    expect(one(text)).toEqual(expected);
+  });
+
+  it.each([
+    ...['${missing}', '${tool_input.missing}', '${prompt.length}', '${nothing.x}', '${tool_input.items.1}', '${tool_input.a.b}'],
+    ...['${constructor}', '${__proto__}', '${tool_input.toString}', '${tool_input.items.length.x}', '${ prompt }', '${.}', '${prompt.}'],
+  ])('drops its key where it leads to nothing: %s', (text) => {
+    expect(filledIn({ kept: 1, key: text }, input)).toEqual({ kept: 1 });
+  });
+});
+
+describe('a text with placeholders in it', () => {
+  it.each<[string, unknown]>([
+    ['Say ${prompt}!', 'Say Hi!'],
+    ['${prompt}${prompt}', 'HiHi'],
+    ['n=${count}, ${stop_hook_active}, ${nothing}', 'n=0, false, null'],
+    ['${prompt}: ${tool_input.items}', 'Hi: [{"id":7}]'],
+    ['[${empty}]', '[]'],
+    ['plain', 'plain'],
+    ['$prompt, ${}, {prompt}, ${prompt', '$prompt, ${}, {prompt}, ${prompt'],
+    ['${${prompt}}', '${Hi}'],
+  ])('is filled in: %s', (text, expected) => {
+    expect(one(text)).toEqual(expected);
+  });
+
+  it('is filled in once: what a field says is no template, and no pattern of a replacement', () => {
+    expect(one('It ${text}')).toBe('It costs ${prompt} and $& and $1');
+    expect(one('${text}')).toBe('costs ${prompt} and $& and $1');
+  });
+
+  it('drops its key where one of them leads to nothing', () => {
+    expect(filledIn({ a: 'x ${prompt} ${missing}', b: '${prompt}' }, input)).toEqual({ b: 'Hi' });
+  });
+});
+
+describe('what is inside', () => {
+  it('is filled in at every depth; keys and other values stay as they are', () => {
+    const template: JsonObject = {
+      list: ['${prompt}', '${missing}', 3, null, ['${count}']],
+      object: { a: { b: '${tool_input.path}', gone: '${missing}' } },
+      '${prompt}': true,
+    };
+    expect(filledIn(template, input)).toEqual({
+      list: ['Hi', 3, null, [0]],
+      object: { a: { b: '/a' } },
+      '${prompt}': true,
+    });
+  });
+});
+
+describe('declaredOf', () => {
+  const values: JsonObject = { a: 1, b: 2, constructor: 3 };
+
+  it('keeps what the schema declares', () => {
+    expect(declaredOf(values, { type: 'object', properties: { a: {}, c: {} } })).toEqual({ a: 1 });
+  });
+
+  it.each<[string, JsonObject]>([
+    ['no properties', { type: 'object' }],
+    ['properties that are none', { properties: null }],
+    ['nothing', {}],
+  ])('keeps nothing where it declares %s', (_what, schema) => {
+    expect(declaredOf(values, schema)).toEqual({});
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { cutTo, isLongerThan } from './text.js';
+
+const ASTRAL = '\u{1f600}';
+
+describe('isLongerThan', () => {
+  it.each([
+    ['', 0, false],
+    ['a', 0, true],
+    ['abc', 3, false],
+    ['abcd', 3, true],
+    [ASTRAL.repeat(3), 3, false],
+    [ASTRAL.repeat(4), 3, true],
+    [`${ASTRAL}ab`, 3, false],
+    [`${ASTRAL}abc`, 3, true],
+    ['abcdefg', 3, true],
+  ])('counts code points: %s against %d', (text, max, expected) => {
+    expect(isLongerThan(text, max)).toBe(expected);
+  });
+});
+
+describe('cutTo', () => {
+  it.each([
+    ['', 3, ''],
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'abc'],
+    [ASTRAL.repeat(3), 3, ASTRAL.repeat(3)],
+    [ASTRAL.repeat(9), 3, ASTRAL.repeat(3)],
+    [`ab${ASTRAL}${ASTRAL}`, 3, `ab${ASTRAL}`],
+    [`abc${ASTRAL}`, 3, 'abc'],
+  ])('keeps the beginning and never half a character: %s to %d', (text, max, expected) => {
+    expect(cutTo(text, max)).toBe(expected);
+  });
+
+  it('takes no time that grows with what it drops', () => {
+    const text = ASTRAL.repeat(5_000_000);
+    const before = performance.now();
+    expect(cutTo(text, 10_000)).toHaveLength(20_000);
+    expect(performance.now() - before).toBeLessThan(100);
+  });
+});
