@@ -57,7 +57,7 @@ function looksLikeJson(text: string): boolean {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parsed(text);
     return true;
   } catch {
     return false;
@@ -66,7 +66,8 @@ function isJson(text: string): boolean {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // Many servers write a byte order mark, which is no JSON.
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   } catch {
     return malformed('The answer is not valid JSON.');
   }
