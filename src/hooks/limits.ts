@@ -13,6 +13,9 @@ export const MAX_TIMEOUT_SECONDS = 10;
 /** What a handler answers, after decompression. Contract, section 14. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
+/** What placeholders put into the input of one tool handler, in UTF-16 code units: several times the longest result of a tool. */
+export const MAX_FILLED_CHARACTERS = 4_000_000;
+
 /** Arguments that a hook puts in place of a call's, as everything else that is stored: deeper ones are no output. */
 export const MAX_UPDATED_INPUT_DEPTH = 64;
 

@@ -4,7 +4,9 @@ import { AppToolMissing, AppTools } from '../../integrations/index.js';
 import type { JsonObject } from '../../models/index.js';
 import { type HookOutput, readToolOutput } from '../domain/hook-output.js';
 import type { PlacedHandler, ToolHandler } from '../domain/hooks-document.js';
-import { declaredOf, filledIn } from '../domain/placeholders.js';
+import { declaredOf, filledIn, InputTooLarge } from '../domain/placeholders.js';
+import { cutTo } from '../domain/text.js';
+import { MAX_STRING } from '../limits.js';
 import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
 import { HandlerFailed } from './handler-failed.js';
 
@@ -22,12 +24,12 @@ export class CallToolHandler {
   ): Promise<HookOutput> {
     try {
       const tool = await this.tools.find(organizationId, agentId, { app: handler.server, tool: handler.tool }, signal);
-      const values = declaredOf(filledIn(handler.input ?? {}, input), tool.inputSchema);
+      const values = filledIn(declaredOf(handler.input ?? {}, tool.inputSchema), input);
       const { text, isError } = await tool.call(values, userContext, signal);
-      if (isError) throw new HandlerFailed(text);
+      if (isError) throw new HandlerFailed(text.trim() === '' ? 'The tool answered with an error.' : cutTo(text, MAX_STRING));
       return readToolOutput(text);
     } catch (error) {
-      if (error instanceof AppToolMissing) throw new HandlerFailed(error.message);
+      if (error instanceof AppToolMissing || error instanceof InputTooLarge) throw new HandlerFailed(error.message);
       throw error;
     }
   }

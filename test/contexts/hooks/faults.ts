@@ -120,6 +120,22 @@ export const STATUS_FAULTS: readonly HandlerFault[] = [304, 400, 401, 404, 429, 
   error: `The endpoint answered with the status ${status}.`,
 }));
 
+/** By the name of the field that is wrong. */
+const WRONG_TYPES: readonly (readonly [string, object])[] = [
+  ['decision', { decision: 'allow' }],
+  ['decision', { decision: true }],
+  ['reason', { decision: 'block', reason: ['a', 'b'] }],
+  ['additionalContext', { additionalContext: { text: 'a' } }],
+  ['hookSpecificOutput', { hookSpecificOutput: 'deny' }],
+  ['hookSpecificOutput', { hookSpecificOutput: [{ permissionDecision: 'deny' }] }],
+  ['hookSpecificOutput.hookEventName', { hookSpecificOutput: { hookEventName: 1 } }],
+  ['hookSpecificOutput.additionalContext', { hookSpecificOutput: { additionalContext: ['a'] } }],
+  ['hookSpecificOutput.permissionDecision', { hookSpecificOutput: { permissionDecision: 'maybe' } }],
+  ['hookSpecificOutput.permissionDecisionReason', { hookSpecificOutput: { permissionDecisionReason: 5 } }],
+  ['hookSpecificOutput.updatedInput', { hookSpecificOutput: { updatedInput: '{}' } }],
+  ['hookSpecificOutput.updatedInput', { hookSpecificOutput: { updatedInput: [] } }],
+];
+
 export const MALFORMED_FAULTS: readonly HandlerFault[] = [
   says('half of a JSON object', '{"decision": "block"', NO_JSON),
   says('a page', '<!doctype html><title>Sign in</title>', NO_JSON),
@@ -127,20 +143,7 @@ export const MALFORMED_FAULTS: readonly HandlerFault[] = [
   says('a JSON array', '[{"decision": "block"}]', NO_OBJECT),
   says('a JSON string', '"block"', NO_OBJECT),
   says('null', 'null', NO_OBJECT),
-  ...[
-    ['decision', { decision: 'allow' }],
-    ['decision', { decision: true }],
-    ['reason', { decision: 'block', reason: ['a', 'b'] }],
-    ['additionalContext', { additionalContext: { text: 'a' } }],
-    ['hookSpecificOutput', { hookSpecificOutput: 'deny' }],
-    ['hookSpecificOutput', { hookSpecificOutput: [{ permissionDecision: 'deny' }] }],
-    ['hookSpecificOutput.hookEventName', { hookSpecificOutput: { hookEventName: 1 } }],
-    ['hookSpecificOutput.additionalContext', { hookSpecificOutput: { additionalContext: ['a'] } }],
-    ['hookSpecificOutput.permissionDecision', { hookSpecificOutput: { permissionDecision: 'maybe' } }],
-    ['hookSpecificOutput.permissionDecisionReason', { hookSpecificOutput: { permissionDecisionReason: 5 } }],
-    ['hookSpecificOutput.updatedInput', { hookSpecificOutput: { updatedInput: '{}' } }],
-    ['hookSpecificOutput.updatedInput', { hookSpecificOutput: { updatedInput: [] } }],
-  ].map(([name, output]) => says(JSON.stringify(output), JSON.stringify(output), new RegExp(`^${String(name)} is not `))),
+  ...WRONG_TYPES.map(([name, output]) => says(JSON.stringify(output), JSON.stringify(output), new RegExp(`^${name} is not `))),
 ];
 
 export const QUICK_FAULTS = [...TRANSPORT_FAULTS, ...STATUS_FAULTS, ...MALFORMED_FAULTS];
