@@ -15,6 +15,8 @@ const HANDLER_TYPES = ['http', 'mcp_tool'] as const satisfies readonly Handler['
 const COMMON_FIELDS = ['type', 'timeout', 'failClosed'];
 /** What the service says in them is not the customer's to say. Service document, "Handler types". */
 const OWN_HEADERS = new Set(['content-type', 'x-hook-event']);
+/** RFC 3986: parsers take more (backslashes, tabs, other scripts), and do not agree on what they make of it. */
+const URI = /^https?:\/\/(?:[\w.~!$&'()*+,;=:@[\]-]|%[\da-f]{2})+(?:[/?#](?:[\w.~!$&'()*+,;=:@/?#-]|%[\da-f]{2})*)?$/i;
 const SHOWN = 100;
 
 /**
@@ -72,6 +74,7 @@ function httpAt(path: string, { url: sent, headers }: Fields, urlCheck: UrlCheck
   const url = stringAt(`${path}.url`, sent, 1);
   const fault = urlCheck(url);
   if (fault !== undefined) refuse(`${path}.url`, `cannot be called: ${fault}`);
+  if (!URI.test(url)) refuse(`${path}.url`, 'must be a URI: its other characters percent-encoded, an international name in Punycode');
   if (headers === undefined) return { type: 'http', url };
   return { type: 'http', url, headers: headersAt(`${path}.headers`, headers) };
 }

@@ -10,3 +10,8 @@ export function cutTo(text: string, max: number): string {
   if (!isLongerThan(text, max)) return text;
   return [...text.slice(0, 2 * max)].slice(0, max).join('');
 }
+
+/** A time as it stands in a sentence. */
+export function inSeconds(ms: number): string {
+  return ms === 1_000 ? '1 second' : `${ms / 1_000} seconds`;
+}
