@@ -131,7 +131,7 @@ describe('the input of a tool handler', () => {
     const talk = await talkWithGuard({ UserPromptSubmit: [group([{ ...CHECK, input: { list: Array.from({ length: 20 }, () => large) }, failClosed: true }])] });
     expect(await talk.run('x'.repeat(5_000))).toMatchObject({ status: 200, body: { message: { blocked: true } } });
     expect(await hookSteps(talk)).toMatchObject([
-      { error: "The placeholders of the handler's input stand for more than 4000000 characters.", output: { outcome: 'failed' } },
+      { error: expect.stringContaining('larger than 2000000 characters'), output: { outcome: 'failed' } },
     ]);
     expect(guards.streamableHttp.calls).toEqual([]);
   });
