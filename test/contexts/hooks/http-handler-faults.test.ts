@@ -6,6 +6,7 @@ import { calls, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, type RunResult, type Talk, textOf, typesOf } from '../../support/talk.js';
 import { until } from '../../support/until.js';
+import { LEFT_OPEN } from '../../support/hook-server.js';
 import { type HandlerFault, QUICK_FAULTS, SLOW_FAULTS } from './faults.js';
 import { group, talkWith, useHookServer, useHookService } from './support.js';
 
@@ -39,9 +40,9 @@ function faulty({ answer }: Pick<HandlerFault, 'answer'>, more: object = {}): { 
   return { type: 'http', url: server.url(`/fault/${paths}`, answer), ...more };
 }
 
-/** A run with one tool call, of an agent whose event has the handler. */
-async function runWith(event: Event, handler: object): Promise<Ran> {
-  const talk = await talkWith(service, { [event]: [group([handler])] });
+/** A run with one tool call, of an agent whose event has the handlers. */
+async function runWith(event: Event, ...handlers: object[]): Promise<Ran> {
+  const talk = await talkWith(service, { [event]: [group(handlers)] });
   let ran = false;
   during(talk.threadId, { tools: [tool('echo', () => { ran = true; return output('echoed'); })] });
   service.models.next(calls('echo'), says('Done'));
@@ -54,12 +55,13 @@ async function hookSteps({ talk }: Ran): Promise<readonly object[]> {
   return (await talk.trace()).steps.filter(({ type }) => type === 'hook');
 }
 
-function failedStep(event: Event, error: RegExp | string): object {
+function failedStep(event: Event, { error }: Pick<HandlerFault, 'error'>): object {
   const told = typeof error === 'string' ? error : expect.stringMatching(error);
   return { type: 'hook', name: event, output: { outcome: 'failed' }, error: told };
 }
 
-async function expectOpen(run: Ran, event: Event, error: RegExp | string): Promise<void> {
+/** The run as it would be without the handlers; the trace tells what was wrong with each. */
+async function expectOpen(run: Ran, event: Event, faults: readonly HandlerFault[]): Promise<void> {
   expect(run.answer).toMatchObject({
     status: 200,
     body: { run: { status: 'completed', error: null }, message: { content: 'Done', toolCalls: [{ status: 'completed', output: 'echoed' }] } },
@@ -68,15 +70,15 @@ async function expectOpen(run: Ran, event: Event, error: RegExp | string): Promi
   expect(run.ran).toBe(true);
   expect(service.models.requests).toHaveLength(2);
   const steps = await hookSteps(run);
-  expect(steps).toMatchObject([failedStep(event, error)]);
-  expect(steps).toMatchObject([{ output: { verdict: null }, error: expect.stringMatching(/^[A-Za-z].*\.$/) }]);
+  expect(steps).toMatchObject(faults.map((fault) => failedStep(event, fault)));
+  expect(steps).toMatchObject(faults.map(() => ({ output: { verdict: null }, error: expect.stringMatching(/^[A-Za-z].*\.$/) })));
 }
 
-async function expectClosed(run: Ran, event: Event, error: RegExp | string): Promise<void> {
+async function expectClosed(run: Ran, event: Event, fault: HandlerFault): Promise<void> {
   const { answer, ran } = run;
   expect(ran).toBe(false);
   expect(answer).toMatchObject({ status: 200, body: { run: { status: 'completed', error: null } } });
-  expect(await hookSteps(run)).toMatchObject([{ ...failedStep(event, error), output: { outcome: 'failed', verdict: { decision: 'block' } } }]);
+  expect(await hookSteps(run)).toMatchObject([{ ...failedStep(event, fault), output: { outcome: 'failed', verdict: { decision: 'block' } } }]);
   if (event === 'UserPromptSubmit') {
     expect(answer.body.message).toMatchObject({ blocked: true, content: expect.stringMatching(/^\S.*\.$/) });
     expect(service.models.requests).toEqual([]);
@@ -89,72 +91,78 @@ async function expectClosed(run: Ran, event: Event, error: RegExp | string): Pro
   ]);
 }
 
-describe.each(EVENTS)('an endpoint of %s without failClosed', (event) => {
-  it.each(QUICK_FAULTS)('that $what: the run goes on as if it were not there, and the trace tells why', async (fault) => {
-    await expectOpen(await runWith(event, faulty(fault)), event, fault.error);
-  });
+/** A second for the handler: the time that it has by default, or may have at most, is told from it. */
+function expectInTime({ tookMs }: Ran): void {
+  expect(tookMs).toBeGreaterThan(990);
+  expect(tookMs).toBeLessThan(9_000);
+}
 
-  it('that refuses the connection: the same', async () => {
-    const run = await runWith(event, { type: 'http', url: 'http://127.0.0.1:9/' });
-    await expectOpen(run, event, 'The host of the URL cannot be reached.');
-  });
+const REDIRECTS: readonly HandlerFault[] = [301, 302, 303, 307, 308].map((status) => ({
+  what: `redirects with ${status}`,
+  answer: (_hook, response) => response.writeHead(status, { location: `${target.url}/next` }).end(),
+  error: `The endpoint answered with the status ${status}.`,
+}));
 
-  it.each([301, 302, 303, 307, 308])('that redirects with %d: the same, and nobody follows', async (status) => {
-    const answer: HandlerFault['answer'] = (_hook, response) => response.writeHead(status, { location: `${target.url}/next` }).end();
-    await expectOpen(await runWith(event, faulty({ answer })), event, `The endpoint answered with the status ${status}.`);
+const FAULTS: readonly HandlerFault[] = [...QUICK_FAULTS, ...REDIRECTS];
+/** As many as an event may have handlers: each fails for itself. */
+const TOGETHER = 8;
+const BATCHES = Array.from({ length: Math.ceil(FAULTS.length / TOGETHER) }, (_none, index) => {
+  const faults = FAULTS.slice(index * TOGETHER, (index + 1) * TOGETHER);
+  return { faults, first: faults[0]?.what, last: faults.at(-1)?.what };
+});
+
+const REFUSED = { type: 'http', url: 'http://127.0.0.1:9/' };
+const REFUSES: HandlerFault = { what: 'refuses the connection', answer: () => LEFT_OPEN, error: 'The host of the URL cannot be reached.' };
+
+describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
+  it.each(BATCHES)('that fail, from one that $first to one that $last: the run goes on without them, and the trace tells why', async ({ faults }) => {
+    await expectOpen(await runWith(event, ...faults.map((fault) => faulty(fault))), event, faults);
     expect(target.connections).toBe(0);
   });
 
-  it.each(SLOW_FAULTS)('that $what: the run goes on after its time', async (fault) => {
-    const run = await runWith(event, faulty(fault, { timeout: 1 }));
-    await expectOpen(run, event, fault.error);
+  it('that refuse the connection: the same', async () => {
+    await expectOpen(await runWith(event, REFUSED), event, [REFUSES]);
+  });
+
+  it('that do not answer in time: the run goes on after their time', async () => {
+    const run = await runWith(event, ...SLOW_FAULTS.map((fault) => faulty(fault, { timeout: 1 })));
+    await expectOpen(run, event, SLOW_FAULTS);
     expectInTime(run);
   });
 
-  it.each([
-    ['204', (_hook, response) => response.writeHead(204).end()],
-    ['200 without a body', (_hook, response) => response.writeHead(200).end()],
-    ['200 with white space', (_hook, response) => response.writeHead(200).end(' \r\n')],
-    ['an empty object', () => ({})],
-    ['null for everything that it does not say', () => ({ decision: null, reason: null, additionalContext: null, hookSpecificOutput: null })],
-    ['an object after a byte order mark', (_hook, response) => response.writeHead(200).end('\ufeff{}')],
-  ] satisfies [string, HandlerFault['answer']][])('that answers %s has nothing to say', async (_what, answer) => {
+  it('that answer nothing, in whatever way, have nothing to say', async () => {
+    const answers: readonly HandlerFault['answer'][] = [
+      (_hook, response) => response.writeHead(204).end(),
+      (_hook, response) => response.writeHead(200).end(),
+      (_hook, response) => response.writeHead(200).end(' \r\n'),
+      () => ({}),
+      () => ({ decision: null, reason: null, additionalContext: null, hookSpecificOutput: null }),
+      (_hook, response) => response.writeHead(200).end('\ufeff{}'),
+    ];
     const closed = CLOSABLE.includes(event) ? { failClosed: true } : {};
-    const run = await runWith(event, faulty({ answer }, closed));
+    const run = await runWith(event, ...answers.map((answer) => faulty({ answer }, closed)));
     expect(run.answer).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'Done' } } });
     expect(run.ran).toBe(true);
-    expect(await hookSteps(run)).toMatchObject([{ name: event, output: { outcome: 'ok', verdict: {} }, error: null }]);
+    expect(await hookSteps(run)).toMatchObject(answers.map(() => ({ name: event, output: { outcome: 'ok', verdict: {} }, error: null })));
   });
 });
 
 describe.each(CLOSABLE)('an endpoint of %s with failClosed', (event) => {
-  it.each(QUICK_FAULTS)('that $what: blocks', async (fault) => {
-    await expectClosed(await runWith(event, faulty(fault, { failClosed: true })), event, fault.error);
+  it.each(FAULTS)('that $what: blocks', async (fault) => {
+    await expectClosed(await runWith(event, faulty(fault, { failClosed: true })), event, fault);
+    expect(target.connections).toBe(0);
   });
 
   it('that refuses the connection: blocks', async () => {
-    const run = await runWith(event, { type: 'http', url: 'http://127.0.0.1:9/', failClosed: true });
-    await expectClosed(run, event, 'The host of the URL cannot be reached.');
-  });
-
-  it.each([301, 302, 303, 307, 308])('that redirects with %d: blocks, and nobody follows', async (status) => {
-    const answer: HandlerFault['answer'] = (_hook, response) => response.writeHead(status, { location: `${target.url}/next` }).end();
-    await expectClosed(await runWith(event, faulty({ answer }, { failClosed: true })), event, `The endpoint answered with the status ${status}.`);
-    expect(target.connections).toBe(0);
+    await expectClosed(await runWith(event, { ...REFUSED, failClosed: true }), event, REFUSES);
   });
 
   it.each(SLOW_FAULTS)('that $what: blocks after its time', async (fault) => {
     const run = await runWith(event, faulty(fault, { timeout: 1, failClosed: true }));
-    await expectClosed(run, event, fault.error);
+    await expectClosed(run, event, fault);
     expectInTime(run);
   });
 });
-
-/** A second for the handler, and what a run takes on a busy machine. */
-function expectInTime({ tookMs }: Ran): void {
-  expect(tookMs).toBeGreaterThan(990);
-  expect(tookMs).toBeLessThan(3_500);
-}
 
 describe('beside an endpoint that does not answer', () => {
   it('the other handlers of the event are heard', async () => {
@@ -174,8 +182,9 @@ describe('beside an endpoint that does not answer', () => {
   });
 
   it('a stream has told what came before, other runs begin and end, and it ends itself', async () => {
-    const { url } = faulty(SLOW_FAULTS[0] ?? fail());
-    const talk = await talkWith(service, { PreToolUse: [group([{ type: 'http', url, timeout: 2 }])] });
+    let release: (answer: object) => void = () => undefined;
+    const { url } = faulty({ answer: () => new Promise((resolve) => (release = resolve)) });
+    const talk = await talkWith(service, { PreToolUse: [group([{ type: 'http', url, timeout: 10 }])] });
     during(talk.threadId, { tools: [tool('echo', () => output('echoed'))] });
     service.models.next(calls('echo'));
     const events: Awaited<ReturnType<Talk['streamed']>> = [];
@@ -191,6 +200,7 @@ describe('beside an endpoint that does not answer', () => {
     expect(typesOf(events)).not.toContain('RUN_FINISHED');
 
     service.models.next(says('Done'));
+    release({});
     await reading;
     expect(endOf(events)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
     expect(textOf(events)).toBe('Done');
