@@ -34,6 +34,9 @@ export const SESSION_START_GRACE_MS = 2_000;
 /** How often a run looks whether the session start that another run is at has ended. */
 export const SESSION_START_POLL_MS = 100;
 
+/** Of one secret of the values of headers, in UTF-16 code units; the embedded database computes 10 ms for it. */
+export const MAX_SECRET_CHARACTERS = 100_000;
+
 /** How long both secrets sign after a rotation. Contract, section 8. */
 export const PREVIOUS_SECRET_MS = 24 * 60 * 60_000;
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityReader, Transaction } from '../../platform/database/index.js';
 import type { HooksDocument } from '../domain/hooks-document.js';
 import type { SessionStartHook } from '../domain/session-start.js';
-import { StoredAgentHooks } from './hooks.schema.js';
+import { StoredAgentHooks, type StoredHeaders } from './hooks.schema.js';
 
 /** Whose hooks. */
 export interface HooksOwner {
@@ -13,12 +13,14 @@ export interface HooksOwner {
 /** What an agent has of hooks besides secrets. */
 export interface HookSettings {
   readonly document: HooksDocument;
+  /** Null where no handler has headers. */
+  readonly headers: StoredHeaders | null;
   readonly sessionStart: SessionStartHook | null;
   /** When the signing secret was made; null while there is none. */
   readonly secretCreatedAt: Date | null;
 }
 
-export const NO_HOOKS: HookSettings = { document: {}, sessionStart: null, secretCreatedAt: null };
+export const NO_HOOKS: HookSettings = { document: {}, headers: null, sessionStart: null, secretCreatedAt: null };
 
 /** A write of the same transaction goes past the entities that were read before it. */
 const AS_STORED = { disableIdentityMap: true } as const;
@@ -29,7 +31,9 @@ export class AgentHooksRepository {
   /** @returns null where nothing was ever set */
   async find(source: EntityReader, { organizationId, agentId }: HooksOwner): Promise<HookSettings | null> {
     const row = await source.read((em) => em.findOne(StoredAgentHooks, { organizationId, agentId }, AS_STORED));
-    return row && { document: row.document, sessionStart: row.sessionStart, secretCreatedAt: row.secretCreatedAt };
+    if (!row) return null;
+    const { document, headers, sessionStart, secretCreatedAt } = row;
+    return { document, headers, sessionStart, secretCreatedAt };
   }
 
   async store({ em }: Transaction, { organizationId, agentId }: HooksOwner, settings: HookSettings): Promise<void> {
