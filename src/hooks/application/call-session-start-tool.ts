@@ -8,7 +8,7 @@ import { declaredOf } from '../domain/placeholders.js';
 import { contextsIn, MalformedContexts, type NamedContext, type SessionStartHook, type SessionStartOutcome } from '../domain/session-start.js';
 import { inSeconds } from '../domain/text.js';
 import { MAX_SESSION_START_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../limits.js';
-import { HandlerFailed, toolFailed } from './handler-failed.js';
+import { HandlerFailed, textOf } from './handler-failed.js';
 import { HookMetrics } from './hook-metrics.js';
 
 const BROKEN = 'The session-start hook could not be called.';
@@ -59,9 +59,8 @@ export class CallSessionStartTool {
 
   private async call(run: RunContext, { app, toolName, staticArgs = {} }: SessionStartHook, signal: AbortSignal): Promise<readonly NamedContext[]> {
     const tool = await this.tools.find(run.organizationId, run.agent.id, { app, tool: toolName }, signal);
-    const { text, isError } = await tool.call(declaredOf(staticArgs, tool.inputSchema), run.userContext, signal);
-    if (isError) throw toolFailed(text);
-    return contextsIn(text, toolName);
+    const answer = await tool.call(declaredOf(staticArgs, tool.inputSchema), run.userContext, signal);
+    return contextsIn(textOf(answer), toolName);
   }
 
   private record(

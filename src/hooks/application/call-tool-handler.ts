@@ -6,7 +6,7 @@ import { type HookOutput, readToolOutput } from '../domain/hook-output.js';
 import type { PlacedHandler, ToolHandler } from '../domain/hooks-document.js';
 import { declaredOf, filledIn, InputTooLarge } from '../domain/placeholders.js';
 import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
-import { HandlerFailed, toolFailed } from './handler-failed.js';
+import { HandlerFailed, textOf } from './handler-failed.js';
 
 /** Calls a tool of one of the agent's own servers with what it wants of the input of a hook. */
 @Injectable()
@@ -23,9 +23,7 @@ export class CallToolHandler {
     try {
       const tool = await this.tools.find(organizationId, agentId, { app: handler.server, tool: handler.tool }, signal);
       const values = filledIn(declaredOf(handler.input ?? {}, tool.inputSchema), input);
-      const { text, isError } = await tool.call(values, userContext, signal);
-      if (isError) throw toolFailed(text);
-      return readToolOutput(text);
+      return readToolOutput(textOf(await tool.call(values, userContext, signal)));
     } catch (error) {
       if (error instanceof AppToolMissing || error instanceof InputTooLarge) throw new HandlerFailed(error.message);
       throw error;

@@ -16,6 +16,8 @@ export interface AppToolAnswer {
   /** Empty where the tool returned nothing. Of an error what the model would read of it. */
   readonly text: string;
   readonly isError: boolean;
+  /** Parts of the answer were not valid MCP: what they said is lost. */
+  readonly isRepaired: boolean;
 }
 
 /** A tool that is called for an agent by something else than its model. */
@@ -58,8 +60,8 @@ export class AppTools {
     return {
       inputSchema: listed.inputSchema,
       call: async (input, userContext, until) => {
-        const { output, isError } = await this.callTool.execute({ integration, tool, input, userContext }, until);
-        return { text: output === NOTHING_RETURNED ? '' : output, isError };
+        const { output, isError, isRepaired = false } = await this.callTool.execute({ integration, tool, input, userContext }, until);
+        return { text: output === NOTHING_RETURNED ? '' : output, isError, isRepaired };
       },
     };
   }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { ToolResult, UserContext } from '../../conversations/index.js';
+import type { UserContext } from '../../conversations/index.js';
 import type { JsonObject } from '../../models/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { Integration } from '../domain/integration.js';
 import { CallFailed } from '../domain/integrations.events.js';
+import type { McpToolResult } from '../mcp/mcp-connection.js';
 import { McpFailure, type McpFailureReason } from '../mcp/mcp-failure.js';
 import { KeepToolLists } from './keep-tool-lists.js';
 import { ServerConnections } from './server-connections.js';
@@ -36,7 +37,7 @@ export class CallTool {
    * @returns what the tool answered; a server that does not do its part is an error that the model reads
    * @throws the reason of `signal` when it aborts
    */
-  async execute({ integration, tool: name, input, userContext }: ToolCallCommand, signal: AbortSignal): Promise<ToolResult> {
+  async execute({ integration, tool: name, input, userContext }: ToolCallCommand, signal: AbortSignal): Promise<McpToolResult> {
     const meta = userContext === null ? {} : { userContext };
     try {
       const call = { name, input, meta };

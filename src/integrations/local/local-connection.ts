@@ -1,6 +1,5 @@
-import type { ToolResult } from '../../conversations/index.js';
 import type { ListedTool } from '../domain/tool-list.js';
-import type { McpConnection, McpToolCall } from '../mcp/mcp-connection.js';
+import type { McpConnection, McpToolCall, McpToolResult } from '../mcp/mcp-connection.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
 import type { LocalServer } from './local-server.js';
 
@@ -21,7 +20,7 @@ export class LocalConnection implements McpConnection {
     return this.use(() => this.connection.listTools(signal));
   }
 
-  callTool(call: McpToolCall, signal: AbortSignal): Promise<ToolResult> {
+  callTool(call: McpToolCall, signal: AbortSignal): Promise<McpToolResult> {
     return this.use(() => this.connection.callTool(call, signal));
   }
 

@@ -1,14 +1,14 @@
 import type { Client } from '@modelcontextprotocol/client';
-import type { ToolResult } from '../../conversations/index.js';
 import type { Clock } from '../../platform/clock/index.js';
 import type { ListedTool } from '../domain/tool-list.js';
 import { CALL_MS } from '../limits.js';
 import { Confidential } from './confidential.js';
 import { mcpFailureOf, sessionLost } from './failure-of.js';
 import { listTools } from './list-tools.js';
-import type { McpConnection, McpToolCall } from './mcp-connection.js';
+import type { McpConnection, McpToolCall, McpToolResult } from './mcp-connection.js';
 import type { McpFailure } from './mcp-failure.js';
 import { CLOSE_MS, SDK_TIMEOUT_MS } from './mcp-limits.js';
+import { wasRepaired } from './repaired-answer.js';
 import { toToolResult } from './tool-result.js';
 import { withinTime } from './within-time.js';
 
@@ -38,11 +38,11 @@ export class ClientConnection implements McpConnection {
     return this.request(signal, (bounded) => listTools(this.parts.client, bounded, new Confidential(this.parts.secrets())));
   }
 
-  callTool({ name, input, meta }: McpToolCall, signal: AbortSignal): Promise<ToolResult> {
+  callTool({ name, input, meta }: McpToolCall, signal: AbortSignal): Promise<McpToolResult> {
     const params = { name, arguments: { ...input }, _meta: { ...meta } };
     return this.request(signal, async (bounded) => {
-      const result = toToolResult(await this.parts.client.callTool(params, { signal: bounded, timeout: SDK_TIMEOUT_MS }));
-      return new Confidential(this.parts.secrets()).leftOutOfResult(result);
+      const result = await this.parts.client.callTool(params, { signal: bounded, timeout: SDK_TIMEOUT_MS });
+      return new Confidential(this.parts.secrets()).leftOutOfResult({ ...toToolResult(result), ...(wasRepaired(result) && { isRepaired: true as const }) });
     });
   }
 

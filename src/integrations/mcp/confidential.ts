@@ -5,7 +5,7 @@ import type { ListedTool } from '../domain/tool-list.js';
 /** What a tool server was sent and may repeat. */
 export class Confidential extends ConfidentialTexts {
   /** Of a result's media nothing is looked at: they are pictures and sound. */
-  leftOutOfResult(result: ToolResult): ToolResult {
+  leftOutOfResult<Result extends ToolResult>(result: Result): Result {
     return { ...result, output: this.leftOut(result.output) };
   }
 

@@ -11,6 +11,11 @@ export interface McpToolCall {
   readonly meta: JsonObject;
 }
 
+export interface McpToolResult extends ToolResult {
+  /** Parts of it were not valid MCP: `output` has notes in place of what they may have said, or nothing. */
+  readonly isRepaired?: true;
+}
+
 /** A connection to one server, usable by any number of calls at once. */
 export interface McpConnection {
   /** Every page. @throws McpFailure; the signal's reason */
@@ -19,7 +24,7 @@ export interface McpConnection {
    * An error that the tool reports is a result (`isError`).
    * @throws McpFailure; the signal's reason
    */
-  callTool(call: McpToolCall, signal: AbortSignal): Promise<ToolResult>;
+  callTool(call: McpToolCall, signal: AbortSignal): Promise<McpToolResult>;
   /** True once it cannot be used any more. */
   readonly closed: boolean;
   /** Ends it, and with it the server's session or process. Never throws. */

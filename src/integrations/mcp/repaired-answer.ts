@@ -1,9 +1,12 @@
-import { isJSONRPCResultResponse, isSpecType, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import { type CallToolResult, isJSONRPCResultResponse, isSpecType, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../models/index.js';
 import { MAX_CONTENT_BLOCKS, MAX_TOOLS } from './mcp-limits.js';
 import { noteOf } from './tool-notes.js';
 
 type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
+
+/** In the `_meta` of a result that was not to the letter; what a server has there itself is never kept. */
+const REPAIRED = 'agent-service/repaired';
 
 /**
  * An answer in which one wrong part is left out or replaced by a note: the SDK refuses a whole list for one tool, and a whole
@@ -21,9 +24,21 @@ export function repairedAnswer(method: string, message: Answer): Answer {
   return message;
 }
 
+/** Whether something of a result was left out or replaced: a model can do with the rest, a guard's word is not to be guessed. */
+export function wasRepaired({ _meta }: CallToolResult): boolean {
+  return _meta?.[REPAIRED] === true;
+}
+
 function repairedResult({ content, structuredContent, isError }: JsonObject): JsonObject {
-  const blocks = Array.isArray(content) ? repairedBlocks(content) : [];
-  const result = { content: blocks, isError: isError === true };
+  const given: readonly unknown[] = Array.isArray(content) ? content : [];
+  const known = given.slice(0, MAX_CONTENT_BLOCKS).map(knownBlock);
+  const left = given.length - known.length;
+  const blocks = known.map((block, index) => block ?? noteInPlaceOf(given[index]));
+  if (left > 0) blocks.push({ type: 'text', text: noteOf(`${left} further parts of the result`) });
+  // Servers that answer structured content alone leave out the list, which the SDK takes for empty.
+  const isList = Array.isArray(content) || (content === undefined && structuredContent !== undefined);
+  const isWhole = isList && left === 0 && !known.includes(undefined) && (isError === undefined || typeof isError === 'boolean');
+  const result = { content: blocks, isError: isError === true, ...(isWhole ? {} : { _meta: { [REPAIRED]: true } }) };
   if (structuredContent === undefined) return result;
   if (isObject(structuredContent)) return { ...result, structuredContent };
   return { ...result, content: [...blocks, { type: 'text', text: jsonOf(structuredContent) }] };
@@ -37,16 +52,15 @@ function jsonOf(value: unknown): string {
   }
 }
 
-function repairedBlocks(content: readonly unknown[]): object[] {
-  const blocks = content.slice(0, MAX_CONTENT_BLOCKS).map(repairedBlock);
-  const left = content.length - blocks.length;
-  return left === 0 ? blocks : [...blocks, { type: 'text', text: noteOf(`${left} further parts of the result`) }];
+/** Undefined for what is no content, or none that is known. */
+function knownBlock(block: unknown): object | undefined {
+  if (!isObject(block)) return undefined;
+  const { annotations: _annotations, _meta, icons: _icons, ...kept } = block;
+  return isSpecType.ContentBlock(kept) ? kept : undefined;
 }
 
-function repairedBlock(block: unknown): object {
+function noteInPlaceOf(block: unknown): object {
   if (!isObject(block)) return { type: 'text', text: noteOf('A part that is no content') };
-  const { annotations: _annotations, _meta, icons: _icons, ...kept } = block;
-  if (isSpecType.ContentBlock(kept)) return kept;
   const type = typeof block['type'] === 'string' ? block['type'].slice(0, 100) : 'unknown';
   return { type: 'text', text: noteOf(`Content of type ${JSON.stringify(type)} that is not valid or not known`) };
 }
