@@ -104,7 +104,6 @@ describe('the largest documents', () => {
     await watch('put again', () => ask('PUT', body));
     await watch('get', () => ask('GET'));
     await watch('delete', () => ask('DELETE'));
-    process.stdout.write(`${_what} ${body.length} ${JSON.stringify(costs, null, 1)}\n`);
     expect(costs).toMatchObject({
       put: { harmless: true, result: 200 },
       'put again': { harmless: true, result: 200 },
