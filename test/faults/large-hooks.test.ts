@@ -51,9 +51,12 @@ afterAll(async () => {
 
 type MakeHandler = (index: number) => object;
 
+/** Tells one document from the next, in their matchers. */
+let documents = 0;
+
 /** Eight groups of one handler for each event. */
 function documentOf(matcher: string, handler: MakeHandler): string {
-  const groups = (event: number): object[] => Array.from({ length: 8 }, (_, n) => ({ matcher: `${matcher}${event}${n}`, hooks: [handler(8 * event + n)] }));
+  const groups = (event: number): object[] => Array.from({ length: 8 }, (_, n) => ({ matcher: `${matcher}${event}${n}${documents % 10}`, hooks: [handler(8 * event + n)] }));
   return JSON.stringify({ hooks: Object.fromEntries(EVENTS.map((event, index) => [event, groups(index)])) });
 }
 
@@ -68,22 +71,17 @@ function largest(matcher: string, handler: (index: number, length: number) => ob
   return documentOf(matcher, (index) => handler(index, fits));
 }
 
-const names = 'a|'.repeat(4_999);
+const names = 'a|'.repeat(4_998);
 const expression = `^(${'ab?c|'.repeat(150)}x)`;
 const headers = (index: number, length: number): object => ({
   type: 'http',
   url: URL_OF_HOOK,
   headers: Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`X-${n}`, `${index}${'v'.repeat(length)}`])),
 });
-const input = (texts: number): ((index: number, length: number) => object) => (index, length) => ({
-  ...{ type: 'mcp_tool', server: 'tickets', tool: 't' },
-  input: { index, texts: Array.from({ length: texts }, () => 'é'.repeat(length)) },
-});
 const values = (index: number): object => ({ type: 'mcp_tool', server: 'tickets', tool: 't', input: { index, list: Array(4_900).fill({}) } });
 
 const BODIES: readonly (readonly [string, () => string])[] = [
   ['of 640 long headers and lists of names', () => largest(names, headers)],
-  ['of long inputs', () => largest('', input(12))],
   ['of nearly 200000 values', () => documentOf('', values)],
   ['of 40 costly expressions', () => documentOf(expression, () => ({ type: 'http', url: URL_OF_HOOK }))],
 ];
@@ -93,22 +91,25 @@ describe('the largest documents', () => {
   const ask = async (method: string, body?: string): Promise<number> => (await service.http(method, path(), { key, body })).status;
 
   it.each(BODIES)('%s keep nobody waiting', async (_what, make) => {
-    const body = make();
+    // Each attempt has to store something: what is stored already costs less.
+    const bodies = Array.from({ length: 4 }, () => {
+      documents += 1;
+      return make();
+    });
     const costs: Record<string, object> = {};
     const watch = async (what: string, request: () => Promise<number>): Promise<void> => {
-      const began = performance.now();
       const cost = await watchedCost(child, request);
-      costs[what] = { ...cost, harmless: isHarmless(cost), ms: Math.round(performance.now() - began) };
+      costs[what] = { ...cost, harmless: isHarmless(cost) };
     };
-    await watch('put', () => ask('PUT', body));
-    await watch('put again', () => ask('PUT', body));
+    let puts = 0;
+    const put = (): Promise<number> => ask('PUT', bodies[puts++ % bodies.length]);
+    await watch('put', put);
     await watch('get', () => ask('GET'));
-    await watch('delete', () => ask('DELETE'));
+    await watch('put and delete', async () => Math.max(await put(), await ask('DELETE')));
     expect(costs).toMatchObject({
       put: { harmless: true, result: 200 },
-      'put again': { harmless: true, result: 200 },
       get: { harmless: true, result: 200 },
-      delete: { harmless: true, result: 204 },
+      'put and delete': { harmless: true, result: 204 },
     });
   });
 });

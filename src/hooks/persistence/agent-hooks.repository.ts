@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityReader, Transaction } from '../../platform/database/index.js';
+import { type EntityReader, jsonb, rowsOf, type Transaction } from '../../platform/database/index.js';
 import type { HooksDocument } from '../domain/hooks-document.js';
 import type { SessionStartHook } from '../domain/session-start.js';
-import { StoredAgentHooks, type StoredHeaders } from './hooks.schema.js';
+import { StoredAgentHooks, type StoredHeaders, tables } from './hooks.schema.js';
 
 /** Whose hooks. */
 export interface HooksOwner {
@@ -22,7 +22,7 @@ export interface HookSettings {
 
 export const NO_HOOKS: HookSettings = { document: {}, headers: null, sessionStart: null, secretCreatedAt: null };
 
-/** A write of the same transaction goes past the entities that were read before it. */
+/** Writes go past the entities that were read before them. */
 const AS_STORED = { disableIdentityMap: true } as const;
 
 /** Writers hold the agent (`AgentWrites`), so that there is one at a time. */
@@ -36,8 +36,26 @@ export class AgentHooksRepository {
     return { document, headers, sessionStart, secretCreatedAt };
   }
 
-  async store({ em }: Transaction, { organizationId, agentId }: HooksOwner, settings: HookSettings): Promise<void> {
-    const row = { agentId, organizationId, ...settings };
-    await em.upsert(StoredAgentHooks, row, { disableIdentityMap: true });
+  /** Not by the ORM's `upsert`: its copy of a row takes the square of the number of objects in it. */
+  async store(transaction: Transaction, { organizationId, agentId }: HooksOwner, settings: HookSettings): Promise<void> {
+    const query = tables
+      .insertInto('agent_hooks')
+      .values({
+        agent_id: agentId,
+        organization_id: organizationId,
+        document: jsonb(settings.document),
+        headers: settings.headers && jsonb(settings.headers),
+        session_start: settings.sessionStart && jsonb(settings.sessionStart),
+        secret_created_at: settings.secretCreatedAt?.toISOString() ?? null,
+      })
+      .onConflict((conflict) =>
+        conflict.column('agent_id').doUpdateSet((eb) => ({
+          document: eb.ref('excluded.document'),
+          headers: eb.ref('excluded.headers'),
+          session_start: eb.ref('excluded.session_start'),
+          secret_created_at: eb.ref('excluded.secret_created_at'),
+        })),
+      );
+    await rowsOf(transaction, query);
   }
 }

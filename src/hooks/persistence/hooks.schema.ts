@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration, StorableJson } from '../../platform/database/index.js';
+import { type ColumnsOf, type ContextSchema, migration, queryBuilder, StorableJson } from '../../platform/database/index.js';
 import type { HooksDocument } from '../domain/hooks-document.js';
 import type { SessionStartHook, ThreadSession } from '../domain/session-start.js';
 
@@ -25,6 +25,8 @@ export const StoredAgentHooks = defineEntity({
   },
 });
 export type StoredAgentHooks = InferEntity<typeof StoredAgentHooks>;
+
+export const tables = queryBuilder<{ agent_hooks: ColumnsOf<typeof StoredAgentHooks> }>();
 
 /** The start of a thread: claimed by the run that sees to it, and then what came of it. */
 export const StoredThreadSession = defineEntity({
