@@ -53,7 +53,7 @@ export class AgentVersionsRepository {
       ...row,
       created_at: version.createdAt.toISOString(),
       changed_by: jsonb(changedBy),
-      changes: sql<unknown>`${toldJson}::jsonb`,
+      changes: sql`${toldJson}::jsonb`,
       changes_bytes: Buffer.byteLength(toldJson) + texts.bytes,
     });
     await rowsOf(transaction, stored);
