@@ -4,6 +4,13 @@ export const MAX_HANDLERS = 8;
 /** Of any string in the document, and of one in what a handler answers, which is cut; in code points. Service document. */
 export const MAX_STRING = 10_000;
 
+/**
+ * What the inputs of tool handlers may hold together, in values and characters: every write and every first run of a
+ * version reads the whole document. No tool takes a hundredth of it.
+ */
+export const MAX_INPUT_VALUES = 10_000;
+export const MAX_INPUT_CHARACTERS = 1_000_000;
+
 /** Of one http handler. Service document. */
 export const MAX_HEADERS = 16;
 
@@ -12,6 +19,9 @@ export const MAX_TIMEOUT_SECONDS = 10;
 
 /** What a handler answers, after decompression. Contract, section 14. */
 export const MAX_ANSWER_BYTES = 1_048_576;
+
+/** The same, in values and in combinations of names: eight handlers may answer at the same moment, and all of it is built at once. */
+export const ANSWER_LIMITS = { maxValues: 20_000, maxShapes: 2_000 };
 
 /** What a tool handler's tool is sent, in characters: a tool's whole output fits, and its result besides. */
 export const MAX_TOOL_INPUT = 2_000_000;

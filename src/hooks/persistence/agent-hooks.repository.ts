@@ -34,6 +34,7 @@ export class AgentHooksRepository {
 
   async store({ em }: Transaction, { organizationId, agentId }: HooksOwner, settings: HookSettings): Promise<void> {
     const row = { agentId, organizationId, ...settings };
-    await em.upsert(StoredAgentHooks, row, { disableIdentityMap: true });
+    // Not `upsert`, which copies the row, and takes the square of the objects in a document for it.
+    await em.createQueryBuilder(StoredAgentHooks).insert(row).onConflict('agentId').merge().execute();
   }
 }
