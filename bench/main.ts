@@ -11,6 +11,7 @@ import { clustered, embedded, type PassResult, runPass } from './passes.ts';
 import { fillDocument } from './document.ts';
 import { type BenchPart, measuresAnything, PARTS, planFor } from './plan.ts';
 import { runRejoin } from './replicas.ts';
+import { runHooks } from './hooks.ts';
 import { runKnowledge } from './knowledge.ts';
 import { runSearch } from './knowledge-search-report.ts';
 import { runUploads } from './knowledge-uploads.ts';
@@ -63,6 +64,7 @@ async function run(stage: Stage): Promise<Report> {
     passes.push(await runPass(floor, embedded(stage), plan.embedded, say));
   }
   const tools = plan.tools && (await runTools(stage, floor, environment, plan.tools, say));
+  const hooks = plan.hooks && (await runHooks(stage, floor, environment, plan.hooks, say));
   const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, say));
   const search = plan.search && (await runSearch(stage, plan.search, say));
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
@@ -78,6 +80,7 @@ async function run(stage: Stage): Promise<Report> {
     growth,
     rejoin,
     tools,
+    hooks,
     knowledge,
     search,
     uploads,

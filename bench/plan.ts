@@ -61,6 +61,16 @@ export interface ToolRuns {
   readonly embedded: boolean;
 }
 
+/** Runs of agents with hooks, beside the same runs without. */
+export interface HookRuns {
+  /** Of each kind of run that takes turns with the other kinds. */
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  readonly agents: number;
+  readonly threads: number;
+  readonly embedded: boolean;
+}
+
 /** Crawls of a local site, and runs beside them. */
 export interface CrawlPlan {
   readonly pages: number;
@@ -91,7 +101,7 @@ export interface UploadPlan {
 }
 
 /** What `--only` names. */
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'knowledge', 'search', 'uploads'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'knowledge', 'search', 'uploads'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -100,6 +110,7 @@ export interface Plan {
   readonly growth: Growth | null;
   readonly rejoin: Rejoin | null;
   readonly tools: ToolRuns | null;
+  readonly hooks: HookRuns | null;
   readonly knowledge: CrawlPlan | null;
   readonly search: SearchPlan | null;
   readonly uploads: UploadPlan | null;
@@ -169,6 +180,8 @@ const TOOLS: ToolRuns = {
   embedded: true,
 };
 
+const HOOKS: HookRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 100, embedded: true };
+
 const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, slices: 6, seconds: 6, threads: 40, runsOfASlice: 280, embedded: true };
 
 const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, searches: 220 };
@@ -198,6 +211,7 @@ const FULL: Plan = {
   growth: GROWTH,
   rejoin: REJOIN,
   tools: TOOLS,
+  hooks: HOOKS,
   knowledge: KNOWLEDGE,
   search: SEARCH,
   uploads: UPLOADS,
@@ -216,6 +230,7 @@ const QUICK: Plan = {
   growth: { ...GROWTH, rounds: 1, warmUpSeconds: 0.5, seconds: 1 },
   rejoin: { ...REJOIN, runs: 50, rounds: 1, seconds: 0.4, follow: { ...REJOIN.follow, runs: 32 } },
   tools: { ...TOOLS, rounds: 150, loaded: { ...TOOLS.loaded, rounds: 1 }, embedded: false },
+  hooks: { ...HOOKS, rounds: 150, embedded: false },
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
@@ -223,7 +238,7 @@ const QUICK: Plan = {
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, knowledge, search, uploads } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, hooks, knowledge, search, uploads } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -236,6 +251,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     growth: asked('growth') ? growth : null,
     rejoin: asked('rejoin') ? rejoin : null,
     tools: asked('tools') ? tools : null,
+    hooks: asked('hooks') ? hooks : null,
     knowledge: asked('knowledge') ? knowledge : null,
     search: asked('search') ? search : null,
     uploads: asked('uploads') ? uploads : null,

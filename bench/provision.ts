@@ -35,14 +35,22 @@ export async function createKey(env: Environment): Promise<string> {
 
 /** @returns the `id` of what was made */
 export async function post(origin: string, key: string, path: string, body: object): Promise<string> {
+  return (JSON.parse(await send('POST', origin, key, path, body)) as { readonly id: string }).id;
+}
+
+export async function put(origin: string, key: string, path: string, body: object): Promise<void> {
+  await send('PUT', origin, key, path, body);
+}
+
+async function send(method: string, origin: string, key: string, path: string, body: object): Promise<string> {
   const answer = await fetch(`${origin}${path}`, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${text}`);
-  return (JSON.parse(text) as { readonly id: string }).id;
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+  return text;
 }
 
 export async function inParallel<Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> {

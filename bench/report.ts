@@ -2,6 +2,8 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import type { Spread } from './figures.ts';
 import type { GrowthFigures } from './growth.ts';
 import { growthText } from './growth-report.ts';
+import type { HooksResult } from './hooks.ts';
+import { hooksText } from './hooks-report.ts';
 import { knowledgeText } from './knowledge-report.ts';
 import type { KnowledgeResult } from './knowledge.ts';
 import { type SearchResult, searchText } from './knowledge-search-report.ts';
@@ -28,6 +30,7 @@ export interface Report {
   readonly growth: readonly GrowthFigures[] | null;
   readonly rejoin: RejoinResult | null;
   readonly tools: readonly ToolsResult[] | null;
+  readonly hooks: readonly HooksResult[] | null;
   readonly knowledge: readonly KnowledgeResult[] | null;
   readonly search: SearchResult | null;
   readonly uploads: readonly UploadFigures[] | null;
@@ -130,7 +133,7 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, tools, knowledge, search, uploads, ...run }: Report): Section[] {
+export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, knowledge, search, uploads, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
@@ -141,6 +144,7 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, tools, knowled
     ...(growth ? [section('growth', 'Growth of a run with its thread', growthText(growth, spread))] : []),
     ...(rejoin ? [section('rejoin', 'Rejoining a run', rejoinText(rejoin, spread))] : []),
     ...(tools ?? []).map((result) => section(`tools, ${result.mode}`, `Runs with tools: ${TITLES[result.mode]}`, toolsText(result))),
+    ...(hooks ?? []).map((result) => section(`hooks, ${result.mode}`, `Runs with hooks: ${TITLES[result.mode]}`, hooksText(result))),
     ...(knowledge ?? []).map((result) => section(`knowledge, ${result.mode}`, `Crawls: ${TITLES[result.mode]}`, knowledgeText(result))),
     ...(search ? [section('search', 'Searches of knowledge', searchText(search))] : []),
     ...(uploads ? [section('uploads', 'Uploads', uploadsText(uploads))] : []),

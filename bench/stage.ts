@@ -90,6 +90,10 @@ export class Stage {
     return this.processes.startServer('tool-server.ts');
   }
 
+  startHookServer(): Promise<Listening> {
+    return this.processes.startServer('hook-server.ts');
+  }
+
   async startBare(threads: number): Promise<Target> {
     const key = `ak_${randomBytes(32).toString('hex')}`;
     const database = await this.databases.create('bare');

@@ -4,13 +4,6 @@ export const MAX_HANDLERS = 8;
 /** Of any string in the document, and of one in what a handler answers, which is cut; in code points. Service document. */
 export const MAX_STRING = 10_000;
 
-/**
- * What the inputs of tool handlers may hold together, in values and characters: every write and every first run of a
- * version reads the whole document. No tool takes a hundredth of it.
- */
-export const MAX_INPUT_VALUES = 10_000;
-export const MAX_INPUT_CHARACTERS = 1_000_000;
-
 /** Of one http handler. Service document. */
 export const MAX_HEADERS = 16;
 
@@ -43,6 +36,9 @@ export const SESSION_START_GRACE_MS = 2_000;
 
 /** How often a run looks whether the session start that another run is at has ended. */
 export const SESSION_START_POLL_MS = 100;
+
+/** Of one secret of the values of headers, in UTF-16 code units; the embedded database computes 10 ms for it. */
+export const MAX_SECRET_CHARACTERS = 100_000;
 
 /** How long both secrets sign after a rotation. Contract, section 8. */
 export const PREVIOUS_SECRET_MS = 24 * 60 * 60_000;

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager, InferKyselyDB } from '@mikro-orm/sql';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import {
   Database,
   type EntityReader,
+  type ColumnsOf,
   inBatches,
+  jsonb,
+  queryBuilder,
+  rowsOf,
   storableJson,
   type Transaction,
 } from '../../platform/database/index.js';
@@ -20,6 +24,8 @@ interface Owner {
 
 type Tables = InferKyselyDB<typeof StoredVersion | typeof StoredPart>;
 
+const builder = queryBuilder<{ agent_versions: ColumnsOf<typeof StoredVersion>; agent_version_parts: ColumnsOf<typeof StoredPart> }>();
+
 /** The versions of agents, and of each part of an agent the snapshots of the versions that changed it. */
 @Injectable()
 export class AgentVersionsRepository {
@@ -27,23 +33,33 @@ export class AgentVersionsRepository {
 
   /** @param snapshots by part; a part that is not there stays what the version before has */
   async add(
-    { em }: Transaction,
+    transaction: Transaction,
     { id: agentId, organizationId }: Owner,
-    { changes, ...version }: AgentVersion,
+    { changes, changedBy, ...version }: AgentVersion,
     snapshots: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const texts = new LargeTexts();
     const told = texts.takenOut(changes);
-    const changesBytes = Buffer.byteLength(storableJson(told)) + texts.bytes;
+    const toldJson = storableJson(told);
     const parts = Object.entries(snapshots).map(([part, content]) => ({ part, content: texts.takenOut(content) }));
     const of = { organizationId, agentId };
     for (const batch of inBatches(texts.all, ({ content }) => Buffer.byteLength(content))) {
       const rows = batch.map((text) => ({ ...of, ...text }));
-      await em.createQueryBuilder(StoredText).insert(rows).onConflict(['agentId', 'digest']).ignore().execute();
+      await transaction.em.createQueryBuilder(StoredText).insert(rows).onConflict(['agentId', 'digest']).ignore().execute();
     }
-    // Not through the unit of work, which would keep what is large to compare it again.
-    await em.insert(StoredVersion, { ...of, ...version, changes: told, changesBytes });
-    await em.insertMany(StoredPart, parts.map((part) => ({ ...of, version: version.version, ...part })));
+    // As texts: the ORM looks through every value in a row several times, and there may be hundreds of thousands.
+    const row = { organization_id: organizationId, agent_id: agentId, version: version.version };
+    const stored = builder.insertInto('agent_versions').values({
+      ...row,
+      created_at: version.createdAt.toISOString(),
+      changed_by: jsonb(changedBy),
+      changes: sql<unknown>`${toldJson}::jsonb`,
+      changes_bytes: Buffer.byteLength(toldJson) + texts.bytes,
+    });
+    await rowsOf(transaction, stored);
+    for (const { part, content } of parts) {
+      await rowsOf(transaction, builder.insertInto('agent_version_parts').values({ ...row, part, content: jsonb(content) }));
+    }
   }
 
   /**

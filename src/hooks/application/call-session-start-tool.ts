@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { declaredOf } from '../domain/placeholders.js';
 import { contextsIn, MalformedContexts, type NamedContext, type SessionStartHook, type SessionStartOutcome } from '../domain/session-start.js';
+import { inSeconds } from '../domain/text.js';
 import { MAX_SESSION_START_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../limits.js';
 import { HandlerFailed, textOf } from './handler-failed.js';
 import { HookMetrics } from './hook-metrics.js';
@@ -43,7 +44,7 @@ export class CallSessionStartTool {
     signal: AbortSignal,
   ): Promise<{ contexts: readonly NamedContext[]; error: string | null }> {
     const ms = sessionStartTimeoutOf(hook);
-    const late = (): HandlerFailed => new HandlerFailed(`The tool did not answer within ${ms / 1_000} seconds.`);
+    const late = (): HandlerFailed => new HandlerFailed(`The tool did not answer within ${inSeconds(ms)}.`);
     try {
       const contexts = await withinTime({ clock: this.clock, ms, signal, late }, (within) => this.call(run, hook, within));
       return { contexts, error: null };

@@ -58,14 +58,14 @@ export class ChangeHooks {
   /** @returns what differs now; empty when it was so already, and nothing is written then */
   async put(transaction: Transaction, owner: HooksOwner, wanted: HooksWithHeaders, missing: MissingHeader): Promise<FieldChange[]> {
     const current = (await this.settings.find(transaction, owner)) ?? NO_HOOKS;
-    const secrets = await this.secrets.readable(owner, transaction);
-    const stored = { document: current.document, headers: secrets.headers };
+    const stored = { document: current.document, headers: await this.secrets.readableHeaders(owner, current.headers, transaction) };
     const headers = keptHeaders(wanted, stored, missing);
-    const next = { document: wanted.document, headers };
-    const changes = changesBetween(stored, next);
+    const { document } = wanted;
+    const changes = changesBetween(stored, { document, headers });
     if (changes.length === 0) return [];
-    await this.settings.store(transaction, owner, { ...current, document: next.document });
-    await this.secrets.storeHeaders(transaction, owner, hasHeaders(next.document) ? next : undefined);
+    const values = hasHeaders(document) ? headers : undefined;
+    const storedHeaders = await this.secrets.storeHeaders(transaction, owner, current.headers, values);
+    await this.settings.store(transaction, owner, { ...current, document, headers: storedHeaders });
     return changes;
   }
 

@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { SqlExecutor, Transaction } from '../../platform/database/index.js';
+import { newId } from '../../platform/ids/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
-import { type HandlerUrls, type HeaderValues, type HooksWithHeaders, urlsIn } from '../domain/header-values.js';
+import type { HeaderValues } from '../domain/header-values.js';
+import { piecesOf } from '../domain/text.js';
+import { MAX_SECRET_CHARACTERS } from '../limits.js';
 import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
+import type { StoredHeaders } from '../persistence/hooks.schema.js';
 
 /** The signing secret of an agent, and the one that it had before. */
 export interface SigningSecret {
@@ -11,75 +15,99 @@ export interface SigningSecret {
   readonly previous: { readonly secret: string; /** ISO 8601. */ readonly until: string } | null;
 }
 
-/** As it is stored: values, and where the handlers are that they were written for. */
-interface StoredHeaders {
-  readonly values: HeaderValues;
-  readonly urls: HandlerUrls;
-}
-
 export interface HookSecrets {
-  readonly headers: HeaderValues;
-  /** Of the document that the values were stored with; empty where none are stored. */
-  readonly urls: HandlerUrls;
+  /** Undefined where they are not stored any more: another document has come since the caller read its own. */
+  readonly headers: HeaderValues | undefined;
   readonly signing: SigningSecret | null;
 }
 
-const HEADERS = 'hooks.headers';
-const SIGNING = 'hooks.signing';
-
 /**
- * The values of headers and the signing secret in the vault, under the id of the agent, with which they go. All values of
- * headers are one secret: a document has hundreds of them, and is always read and written whole.
+ * The values of headers and the signing secret in the vault, under the id of the agent, with which they go. The values of a
+ * document are always read and written whole, mostly as one secret; large ones as several, as the embedded database
+ * computes a tenth of a second for each megabyte. What they are called changes with each write, so that nobody takes
+ * those of another document for his own.
  */
 @Injectable()
 export class HookSecretStore {
   constructor(private readonly vault: Vault) {}
 
-  /** @throws SecretUnreadable */
-  async read(owner: HooksOwner, source?: SqlExecutor): Promise<HookSecrets> {
-    const [headers, signing] = await this.vault.readMany([refOf(owner, HEADERS), refOf(owner, SIGNING)], source);
-    return parsed(headers, signing);
+  /**
+   * @param stored what the agent has of headers, as its settings say
+   * @throws SecretUnreadable
+   */
+  async read(owner: HooksOwner, stored: StoredHeaders | null, source?: SqlExecutor): Promise<HookSecrets> {
+    const [first, ...others] = stored ? headerRefs(owner, stored) : [];
+    const [signing, firstPiece] = await this.vault.readMany([signingRef(owner), ...(first ? [first] : [])], source);
+    const headers = stored ? await this.joined(firstPiece, others, source) : {};
+    return { headers, signing: parsedSigning(signing) };
   }
 
-  /** As `read`, where a secret that no longer opens counts as none: storing another is the way out of that. */
-  async readable(owner: HooksOwner, source: SqlExecutor): Promise<HookSecrets> {
-    try {
-      return await this.read(owner, source);
-    } catch (error) {
-      if (!(error instanceof SecretUnreadable)) throw error;
-      // The other one may open, and would be lost with it.
-      return parsed(await this.opened(refOf(owner, HEADERS), source), await this.opened(refOf(owner, SIGNING), source));
-    }
+  /** The values of headers; one that no longer opens counts as none: storing another is the way out of that. */
+  async readableHeaders(owner: HooksOwner, stored: StoredHeaders | null, source: SqlExecutor): Promise<HeaderValues> {
+    if (!stored) return {};
+    const [first, ...others] = headerRefs(owner, stored);
+    const headers = await readable(async () => this.joined(await this.one(first, source), others, source));
+    return headers ?? {};
   }
 
-  /** @param hooks undefined where no handler has headers */
-  async storeHeaders(transaction: Transaction, owner: HooksOwner, hooks: HooksWithHeaders | undefined): Promise<void> {
-    const ref = refOf(owner, HEADERS);
-    if (hooks === undefined) return this.vault.remove(transaction, [ref]);
-    const stored: StoredHeaders = { values: hooks.headers, urls: urlsIn(hooks.document) };
-    await this.vault.put(transaction, ref, JSON.stringify(stored));
+  /** The same of the signing secret. */
+  async readableSigning(owner: HooksOwner, source: SqlExecutor): Promise<SigningSecret | null> {
+    return parsedSigning(await readable(() => this.one(signingRef(owner), source)));
+  }
+
+  /**
+   * @param before what the agent has of headers until then
+   * @param headers undefined where no handler has any
+   * @returns what the settings have to say of them from now on
+   */
+  async storeHeaders(
+    transaction: Transaction,
+    owner: HooksOwner,
+    before: StoredHeaders | null,
+    headers: HeaderValues | undefined,
+  ): Promise<StoredHeaders | null> {
+    if (before) await this.vault.remove(transaction, headerRefs(owner, before));
+    if (headers === undefined) return null;
+    const pieces = piecesOf(JSON.stringify(headers), MAX_SECRET_CHARACTERS);
+    const stored = { id: newId(), pieces: pieces.length };
+    for (const [index, ref] of headerRefs(owner, stored).entries()) await this.vault.put(transaction, ref, pieces[index] ?? '');
+    return stored;
   }
 
   storeSigning(transaction: Transaction, owner: HooksOwner, signing: SigningSecret): Promise<void> {
-    return this.vault.put(transaction, refOf(owner, SIGNING), JSON.stringify(signing));
+    return this.vault.put(transaction, signingRef(owner), JSON.stringify(signing));
   }
 
-  private async opened(ref: SecretRef, source: SqlExecutor): Promise<string | undefined> {
-    try {
-      const [secret] = await this.vault.readMany([ref], source);
-      return secret;
-    } catch (error) {
-      if (error instanceof SecretUnreadable) return undefined;
-      throw error;
-    }
+  private async joined(first: string | undefined, others: readonly SecretRef[], source?: SqlExecutor): Promise<HeaderValues | undefined> {
+    const pieces = [first];
+    // One statement each: between two of them others have their turn.
+    for (const ref of others) pieces.push(await this.one(ref, source));
+    return pieces.includes(undefined) ? undefined : (JSON.parse(pieces.join('')) as HeaderValues);
+  }
+
+  private async one(ref: SecretRef | undefined, source?: SqlExecutor): Promise<string | undefined> {
+    const [secret] = await this.vault.readMany(ref ? [ref] : [], source);
+    return secret;
   }
 }
 
-function parsed(headers: string | undefined, signing: string | undefined): HookSecrets {
-  const { values, urls }: StoredHeaders = headers === undefined ? { values: {}, urls: {} } : (JSON.parse(headers) as StoredHeaders);
-  return { headers: values, urls, signing: signing === undefined ? null : (JSON.parse(signing) as SigningSecret) };
+async function readable<Secret>(read: () => Promise<Secret>): Promise<Secret | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return undefined;
+    throw error;
+  }
 }
 
-function refOf({ organizationId, agentId }: HooksOwner, field: typeof HEADERS | typeof SIGNING): SecretRef {
-  return { organizationId, recordId: agentId, field };
+function parsedSigning(signing: string | undefined): SigningSecret | null {
+  return signing === undefined ? null : (JSON.parse(signing) as SigningSecret);
+}
+
+function signingRef({ organizationId, agentId }: HooksOwner): SecretRef {
+  return { organizationId, recordId: agentId, field: 'hooks.signing' };
+}
+
+function headerRefs({ organizationId, agentId }: HooksOwner, { id, pieces }: StoredHeaders): SecretRef[] {
+  return Array.from({ length: pieces }, (_, index) => ({ organizationId, recordId: agentId, field: `hooks.headers.${id}.${index}` }));
 }

@@ -1,58 +1,60 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Database } from '../../platform/database/index.js';
-import { headersIn, urlsIn } from '../domain/header-values.js';
+import { SecretUnreadable } from '../../platform/vault/index.js';
+import { headersIn } from '../domain/header-values.js';
 import type { HooksDocument } from '../domain/hooks-document.js';
 import { type AgentHooksRepository, type HookSettings, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
+import type { StoredHeaders } from '../persistence/hooks.schema.js';
 import type { HookSecrets, HookSecretStore } from './hook-secrets.js';
 import { HooksOfAgents } from './hooks-of-agents.js';
 
 const owner = { organizationId: 'o', agentId: 'a' };
 
-function documentOf(url: string, key?: string): HooksDocument {
-  return { Stop: [{ hooks: [{ type: 'http', url, ...(key === undefined ? {} : { headers: { 'X-Key': key } }) }] }] };
+/** One handler with a header whose value is the name of the document. */
+function settingsOf(name: string): HookSettings {
+  const document: HooksDocument = { Stop: [{ hooks: [{ type: 'http', url: `https://${name}.example/`, headers: { 'X-Key': name } }] }] };
+  return { ...NO_HOOKS, document, headers: { id: name, pieces: 1 } };
 }
 
-const settingsOf = (document: HooksDocument): HookSettings => ({ ...NO_HOOKS, document });
-const secretsOf = (document: HooksDocument): HookSecrets => ({ headers: headersIn(document), urls: urlsIn(document), signing: null });
-
-/** What is read, one after the other; the last stays. */
-function hooksOfAgents(settings: readonly HookSettings[], secrets: readonly HookSecrets[]): HooksOfAgents {
-  const inTurn = <Value>(values: readonly Value[]) => {
-    let next = 0;
-    return (): Promise<Value> => Promise.resolve(values[Math.min(next++, values.length - 1)] as Value);
+/** @param settings what is read, one after the other; the last stays. @param kept the document whose values are stored */
+function hooksOfAgents(settings: readonly (HookSettings | null)[], kept: HookSettings): HooksOfAgents {
+  let reads = 0;
+  const find = (): Promise<HookSettings | null> => Promise.resolve(settings[Math.min(reads++, settings.length - 1)] ?? null);
+  const read = (_owner: unknown, stored: StoredHeaders | null): Promise<HookSecrets> => {
+    const isKept = stored?.id === kept.headers?.id;
+    return Promise.resolve({ headers: isKept ? headersIn(kept.document) : undefined, signing: null });
   };
-  const repository = { find: inTurn(settings) } as unknown as AgentHooksRepository;
-  const store = { read: inTurn(secrets) } as unknown as HookSecretStore;
-  return new HooksOfAgents({} as Database, repository, store);
+  return new HooksOfAgents({} as Database, { find } as unknown as AgentHooksRepository, { read } as unknown as HookSecretStore);
 }
 
 describe('the hooks of an agent', () => {
-  const before = documentOf('https://before.example/', 'before');
-  const after = documentOf('https://after.example/', 'after');
+  const [before, after] = [settingsOf('before'), settingsOf('after')];
 
   it('have the document and its values', async () => {
-    const hooks = await hooksOfAgents([settingsOf(before)], [secretsOf(before)]).load(owner);
-    expect(hooks.credentials?.headers.Stop).toEqual([{ 'X-Key': 'before' }]);
+    const hooks = await hooksOfAgents([before], before).load(owner);
+    expect([hooks.isConfigured, hooks.credentials?.headers.Stop]).toEqual([true, [{ 'X-Key': 'before' }]]);
   });
 
-  it.each([
-    ['other handlers', after],
-    ['another event', { PreToolUse: before.Stop }],
-    ['none', {}],
-  ])('are read again where a write between the two reads has stored values of %s', async (_what, written) => {
-    const hooks = await hooksOfAgents([settingsOf(before), settingsOf(after)], [secretsOf(written), secretsOf(after)]).load(owner);
-    expect(hooks.handlers.Stop.map(({ handler }) => handler)).toEqual(after.Stop?.[0]?.hooks);
+  it('are read again where a write has come between the document and its values', async () => {
+    const hooks = await hooksOfAgents([before, after], after).load(owner);
+    expect(hooks.handlers.Stop.map(({ handler }) => handler)).toEqual(after.document.Stop?.[0]?.hooks);
     expect(hooks.credentials?.headers.Stop).toEqual([{ 'X-Key': 'after' }]);
   });
 
-  it('never have values of other handlers, whatever is stored: the http handlers then fail', async () => {
-    const hooks = await hooksOfAgents([settingsOf(before)], [secretsOf(after)]).load(owner);
-    expect(hooks.credentials).toBeNull();
+  it('have no values at all where those of the document are gone, so that http handlers fail', async () => {
+    expect((await hooksOfAgents([before], after).load(owner)).credentials).toBeNull();
   });
 
-  it('need no values where no handler has headers', async () => {
-    const signed = { ...settingsOf(documentOf('https://before.example/')), secretCreatedAt: new Date() };
-    const hooks = await hooksOfAgents([signed], [secretsOf(after)]).load(owner);
-    expect(hooks.credentials).toEqual({ headers: {}, signing: null });
+  it('have none where they do not open any more', async () => {
+    const read = () => Promise.reject(new SecretUnreadable('spoiled'));
+    const repository = { find: () => Promise.resolve(before) } as unknown as AgentHooksRepository;
+    const hooks = new HooksOfAgents({} as Database, repository, { read } as unknown as HookSecretStore);
+    expect((await hooks.load(owner)).credentials).toBeNull();
+  });
+
+  it('ask nobody for secrets where there are none', async () => {
+    const repository = { find: () => Promise.resolve(NO_HOOKS) } as unknown as AgentHooksRepository;
+    const hooks = new HooksOfAgents({} as Database, repository, {} as HookSecretStore);
+    expect((await hooks.load(owner)).credentials).toEqual({ headers: {}, signing: null });
   });
 });

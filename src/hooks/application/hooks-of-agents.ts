@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '../../platform/database/index.js';
 import { SecretUnreadable } from '../../platform/vault/index.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { handlersOf, type PlacedHandler } from '../domain/hooks-document.js';
-import { hasHeaders, type HeaderValues, urlsIn } from '../domain/header-values.js';
+import type { HeaderValues } from '../domain/header-values.js';
 import type { SessionStartHook } from '../domain/session-start.js';
 import { HOOKS_CACHE_CHARACTERS, NO_HOOKS_CHARACTERS } from '../limits.js';
 import { AgentHooksRepository, type HooksOwner, type HookSettings, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
@@ -29,7 +28,7 @@ export interface AgentHooks extends HooksOwner {
 
 const NO_SECRETS: HttpCredentials = { headers: {}, signing: null };
 
-/** How often both parts are read until they belong together: writes that come in between are rare. */
+/** How often settings and secrets are read until they belong together: writes that come in between are rare. */
 const MAX_READS = 3;
 
 /**
@@ -62,27 +61,19 @@ export class HooksOfAgents {
   async load(owner: HooksOwner): Promise<AgentHooks> {
     for (let reads = 1; ; reads += 1) {
       const stored = await this.settings.find(this.database, owner);
-      const { credentials, areOfDocument } = await this.credentialsOf(owner, stored);
-      if (areOfDocument || reads === MAX_READS) return agentHooks(owner, stored, areOfDocument ? credentials : null);
+      const credentials = await this.credentialsOf(owner, stored);
+      if (credentials !== undefined || reads === MAX_READS) return agentHooks(owner, stored, credentials ?? null);
     }
   }
 
-  /**
-   * Read after the document: a write in between may have put other handlers in their places, whose values must not go to
-   * those that were there.
-   */
-  private async credentialsOf(
-    owner: HooksOwner,
-    stored: HookSettings | null,
-  ): Promise<{ credentials: HttpCredentials | null; areOfDocument: boolean }> {
-    const needsHeaders = stored !== null && hasHeaders(stored.document);
-    if (!stored || (stored.secretCreatedAt === null && !needsHeaders)) return { credentials: NO_SECRETS, areOfDocument: true };
+  /** @returns null where they cannot be read any more; undefined where a write has come since the settings were read */
+  private async credentialsOf(owner: HooksOwner, stored: HookSettings | null): Promise<HttpCredentials | null | undefined> {
+    if (!stored || (stored.secretCreatedAt === null && stored.headers === null)) return NO_SECRETS;
     try {
-      const { headers, urls, signing } = await this.secrets.read(owner);
-      if (!needsHeaders) return { credentials: { headers: {}, signing }, areOfDocument: true };
-      return { credentials: { headers, signing }, areOfDocument: isDeepStrictEqual(urls, urlsIn(stored.document)) };
+      const { headers, signing } = await this.secrets.read(owner, stored.headers);
+      return headers && { headers, signing };
     } catch (error) {
-      if (error instanceof SecretUnreadable) return { credentials: null, areOfDocument: true };
+      if (error instanceof SecretUnreadable) return null;
       throw error;
     }
   }

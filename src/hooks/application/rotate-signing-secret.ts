@@ -30,7 +30,7 @@ export class RotateSigningSecret {
     const createdAt = this.clock.now();
     await this.writes.change(target, async (transaction) => {
       const current = (await this.settings.find(transaction, target)) ?? NO_HOOKS;
-      const { signing } = await this.secrets.readable(target, transaction);
+      const signing = await this.secrets.readableSigning(target, transaction);
       const until = new Date(createdAt.getTime() + PREVIOUS_SECRET_MS).toISOString();
       const previous = signing && { secret: signing.current, until };
       await this.settings.store(transaction, target, { ...current, secretCreatedAt: createdAt });

@@ -8,6 +8,7 @@ import { EVENT_RULES, type HookEvent } from '../domain/hook-event.js';
 import { type HookOutput, MalformedOutput } from '../domain/hook-output.js';
 import { isHttp, isTool, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
 import { Matcher } from '../domain/matcher.js';
+import { inSeconds } from '../domain/text.js';
 import { CallHttpHandler } from './call-http-handler.js';
 import { CallToolHandler } from './call-tool-handler.js';
 import { HandlerFailed } from './handler-failed.js';
@@ -80,7 +81,7 @@ export class RunHandlers {
   ): Promise<Pick<HookCall, 'output' | 'error'>> {
     const { signal } = question;
     const ms = timeoutMsOf(placed);
-    const late = (): HandlerFailed => new HandlerFailed(`The handler did not answer within ${ms / 1_000} seconds.`);
+    const late = (): HandlerFailed => new HandlerFailed(`The handler did not answer within ${inSeconds(ms)}.`);
     try {
       const output = await withinTime({ clock: this.clock, ms, signal, late }, (within) => this.ask(hooks, placed, question, body, within));
       return { output, error: null };

@@ -6,9 +6,6 @@ type Values = Readonly<Record<string, string>>;
 /** Values of headers by their names, of each handler of an event; null for one without headers. */
 export type HeaderValues = Readonly<Partial<Record<HookEvent, readonly (Values | null)[]>>>;
 
-/** Where the http handlers of each event are, in handler order; null for one of another type. */
-export type HandlerUrls = Readonly<Partial<Record<HookEvent, readonly (string | null)[]>>>;
-
 /** A document with the values of its headers: those that were sent (`REDACTED` where the stored one stays), or are stored. */
 export interface HooksWithHeaders {
   readonly document: HooksDocument;
@@ -26,13 +23,6 @@ interface StoredHeader {
 /** What stands in the document itself. */
 export function headersIn(document: HooksDocument): HeaderValues {
   return mapHttp(document, ({ handler }) => handler.headers ?? null);
-}
-
-export function urlsIn(document: HooksDocument): HandlerUrls {
-  const events = HOOK_EVENTS.map((event) => {
-    return [event, handlersOf(document, event).map((placed) => (isHttp(placed) ? placed.handler.url : null))] as const;
-  });
-  return Object.fromEntries(events);
 }
 
 /** Whether any handler sends headers. */

@@ -111,22 +111,19 @@ describe('updatedInput', () => {
   const nested = (levels: number): string => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
   const updated = (text: string): HookOutput => readOutput(`{"hookSpecificOutput":{"updatedInput":${text}}}`);
 
-  it('may be 64 levels deep, and is malformed deeper', () => {
-    expect(updated(nested(64))).toEqual({ updatedInput: JSON.parse(nested(64)) as object });
-    expect(() => updated(nested(65))).toThrow(MalformedOutput);
-    expect(() => updated(`{"a":${'['.repeat(64)}${']'.repeat(64)}}`)).toThrow(MalformedOutput);
+  it('may be as deep as a body of 64 levels lets it be, and is malformed deeper', () => {
+    expect(updated(nested(62))).toEqual({ updatedInput: JSON.parse(nested(62)) as object });
+    expect(() => updated(nested(63))).toThrow(MalformedOutput);
+    expect(() => updated(`{"a":${'['.repeat(62)}${']'.repeat(62)}}`)).toThrow(MalformedOutput);
     expect(() => updated(nested(100_000))).toThrow(MalformedOutput);
   });
 
-  it('cannot bring a prototype along', () => {
-    const { updatedInput } = updated('{"__proto__":{"admin":true},"a":{"__proto__":{"admin":true},"constructor":1}}');
-    expect(JSON.stringify(updatedInput)).toBe('{"a":{"constructor":1}}');
-    expect(Reflect.get(updatedInput ?? {}, 'admin')).toBeUndefined();
-  });
-
-  it('is not taken from a prototype', () => {
-    expect(readOutput('{"__proto__":{"decision":"block"}}')).toEqual({});
-    expect(readOutput('{"hookSpecificOutput":{"__proto__":{"permissionDecision":"deny"}}}')).toEqual({});
+  it.each([
+    ['{"hookSpecificOutput":{"updatedInput":{"a":{"__proto__":{"admin":true}}}}}'],
+    ['{"__proto__":{"decision":"block"}}'],
+    ['{"hookSpecificOutput":{"__proto__":{"permissionDecision":"deny"}}}'],
+  ])('cannot bring a prototype along: %s', (text) => {
+    expect(() => readOutput(text)).toThrow(MalformedOutput);
   });
 });
 

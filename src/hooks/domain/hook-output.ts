@@ -74,7 +74,7 @@ function looksLikeJson(text: string): boolean {
 function isJson(text: string): boolean {
   try {
     checkJsonLimits(text, ANSWER_LIMITS);
-    JSON.parse(text);
+    JSON.parse(text.replace(/^\ufeff/, ''));
     return true;
   } catch (error) {
     // Too much of it to be looked at is no sentence.
@@ -83,7 +83,9 @@ function isJson(text: string): boolean {
 }
 
 /** What it would take to build is known before it is built: a megabyte of small objects stalls everything else. */
-function parsed(text: string): unknown {
+function parsed(answer: string): unknown {
+  // Many servers write a byte order mark, which is no JSON.
+  const text = answer.replace(/^\ufeff/, '');
   try {
     checkJsonLimits(text, { place: 'The answer', ...ANSWER_LIMITS });
     return JSON.parse(text) as unknown;

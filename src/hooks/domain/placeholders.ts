@@ -78,11 +78,11 @@ class Filling {
   }
 }
 
-/** Own fields alone: what every object inherits is nobody's input. */
+/** Own fields that JSON shows: what every object inherits, and the length of an array, are nobody's input. */
 function fieldAt(path: string, input: JsonObject): Field | typeof DROPPED {
   let value: unknown = input;
   for (const name of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return DROPPED;
+    if (typeof value !== 'object' || value === null || !Object.prototype.propertyIsEnumerable.call(value, name)) return DROPPED;
     value = (value as Readonly<Record<string, unknown>>)[name];
   }
   return { value, text: typeof value === 'string' ? value : JSON.stringify(value) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cutTo, isLongerThan } from './text.js';
+import { cutTo, isLongerThan, piecesOf } from './text.js';
 
 const ASTRAL = '\u{1f600}';
 
@@ -37,5 +37,18 @@ describe('cutTo', () => {
     const before = performance.now();
     expect(cutTo(text, 10_000)).toHaveLength(20_000);
     expect(performance.now() - before).toBeLessThan(100);
+  });
+});
+
+describe('piecesOf', () => {
+  it.each<[string, number, readonly string[]]>([
+    ['', 3, ['']],
+    ['abc', 3, ['abc']],
+    ['abcd', 3, ['abc', 'd']],
+    ['abcdef', 3, ['abc', 'def']],
+    [`ab${ASTRAL}c`, 3, ['ab', `${ASTRAL}c`]],
+    [ASTRAL.repeat(3), 3, [ASTRAL, ASTRAL, ASTRAL]],
+  ])('ends none within a character: %s by %d', (text, max, expected) => {
+    expect(piecesOf(text, max)).toEqual(expected);
   });
 });

@@ -10,3 +10,24 @@ export function cutTo(text: string, max: number): string {
   if (!isLongerThan(text, max)) return text;
   return [...text.slice(0, 2 * max)].slice(0, max).join('');
 }
+
+/** A time as it stands in a sentence. */
+export function inSeconds(ms: number): string {
+  return ms === 1_000 ? '1 second' : `${ms / 1_000} seconds`;
+}
+
+/** The text in pieces of at most `max` code units, at least one; none ends within a character. */
+export function piecesOf(text: string, max: number): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  do {
+    const to = from + max;
+    const isWithin = to < text.length && text.charCodeAt(to) >> 10 === LOW_SURROGATES;
+    pieces.push(text.slice(from, isWithin ? to - 1 : to));
+    from = isWithin ? to - 1 : to;
+  } while (from < text.length);
+  return pieces;
+}
+
+/** The upper bits of the second half of a character of two code units. */
+const LOW_SURROGATES = 0xdc00 >> 10;

@@ -1,7 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { type RawBuilder, sql } from 'kysely';
-import { Database, rowsOf, type SqlExecutor, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
+import { Database, jsonb, rowsOf, type SqlExecutor, toDate, type Transaction } from '../../platform/database/index.js';
 import { identityOf, type Integration, type IntegrationSettings, isOrganizationWide } from '../domain/integration.js';
 import { StoredAttachment, StoredIntegration, tables } from './integrations.schema.js';
 
@@ -87,8 +86,8 @@ export class IntegrationRepository {
         type: settings.type,
         identity: identityOf(settings),
         agent_id: isOrganizationWide(settings) ? null : agentId,
-        settings: json(settings),
-        excluded_tools: json(excludedTools),
+        settings: jsonb(settings),
+        excluded_tools: jsonb(excludedTools),
         revision: integration.revision,
         created_at: integration.createdAt.toISOString(),
         updated_at: integration.updatedAt.toISOString(),
@@ -171,9 +170,4 @@ export function toIntegration(row: IntegrationRow): Integration {
 function entityToIntegration(row: StoredIntegration): Integration {
   const { id, organizationId, settings, excludedTools, revision, createdAt, updatedAt } = row;
   return { id, organizationId, settings, excludedTools, revision, createdAt, updatedAt };
-}
-
-/** The driver would make an array of PostgreSQL of a list. */
-function json<Value>(value: Value): RawBuilder<Value> {
-  return sql<Value>`${storableJson(value)}::jsonb`;
 }

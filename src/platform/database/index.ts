@@ -3,7 +3,7 @@ export { databaseFailure, DatabaseUnavailable, isForeignKeyViolation, isUniqueVi
 export { DataFolderInUse } from './data-folder.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { inBatches } from './in-batches.js';
-export { type ColumnsOf, queryBuilder, rowsOf } from './query-builder.js';
+export { type ColumnsOf, jsonb, queryBuilder, rowsOf } from './query-builder.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
 export { type ParametersOf, type ParameterTypes, statement, type Statement } from './statement.js';

@@ -1,7 +1,8 @@
 import type { EntitySchemaWithMeta } from '@mikro-orm/core';
 import type { InferKyselyTable } from '@mikro-orm/sql';
-import { type Compilable, DummyDriver, Kysely, PostgresAdapter, PostgresQueryCompiler } from 'kysely';
+import { type Compilable, DummyDriver, Kysely, PostgresAdapter, PostgresQueryCompiler, type RawBuilder, sql } from 'kysely';
 import type { SqlExecutor } from './database.js';
+import { storableJson } from './storable.js';
 
 /** The columns of a mapped table, as they are answered and compared with: timestamps are text. */
 export type ColumnsOf<Entity extends EntitySchemaWithMeta> = {
@@ -24,6 +25,11 @@ export function queryBuilder<Tables>(): Kysely<Tables> {
       },
     },
   });
+}
+
+/** A value of a `jsonb` column: the drivers would make an array of PostgreSQL of a list. */
+export function jsonb<Value>(value: Value): RawBuilder<Value> {
+  return sql<Value>`${storableJson(value)}::jsonb`;
 }
 
 /** Runs a statement; timestamps come back as PostgreSQL text (`toDate`), and so do the largest integers. */

@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher, errors } from 'undici';
 import type { Clock } from '../clock/index.js';
 import { codeOf, DomainError } from '../errors/index.js';
 import { EgressFailed, EgressRefused } from './egress.errors.js';
@@ -124,6 +124,7 @@ function explained(error: unknown, signal: AbortSignal): unknown {
   if (code === 'UND_ERR_INVALID_ARG') {
     return new EgressRefused('url', { message: 'The method or a header of the request is not valid.', cause: error });
   }
-  const isMalformed = code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW';
+  // The parser's errors have a code for some faults only.
+  const isMalformed = error instanceof errors.HTTPParserError || code === 'UND_ERR_HEADERS_OVERFLOW';
   return new EgressFailed(isMalformed ? 'protocol' : 'connect', { detail: code, cause: error });
 }

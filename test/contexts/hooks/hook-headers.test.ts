@@ -74,7 +74,7 @@ describe('the value of a header', () => {
 
   it('is in the vault alone, and goes with the hooks', async () => {
     await hooks.set(stop(http({ 'X-Key': secret })));
-    expect(await hooks.secrets()).toEqual(['hooks.headers']);
+    expect(await hooks.secrets()).toEqual(['headers']);
     await hooks.set(stop({ type: 'http', url: server.url(path) }));
     expect(await hooks.secrets()).toEqual([]);
     await hooks.set(stop(http({ 'X-Key': secret })));
@@ -86,7 +86,7 @@ describe('the value of a header', () => {
   it('goes with the agent, and so do its hooks', async () => {
     await hooks.set(stop(http({ 'X-Key': secret })));
     await hooks.rotate();
-    expect(await hooks.secrets()).toEqual(['hooks.headers', 'hooks.signing']);
+    expect(await hooks.secrets()).toEqual(['headers', 'signing']);
     await service.http('DELETE', `/v1/agents/${hooks.agentId}`, hooks);
     expect(await hooks.secrets()).toEqual([]);
     expect(await service.database.query('select 1 from agent_hooks where agent_id = $1', [hooks.agentId])).toEqual([]);
@@ -132,12 +132,12 @@ describe('a redacted value', () => {
 
 describe('a secret that does not open any more', () => {
   const spoil = (field: string): Promise<unknown> =>
-    service.database.query('update secrets set ciphertext = $1 where record_id = $2 and field = $3', [Buffer.from('nonsense'), hooks.agentId, field]);
+    service.database.query('update secrets set ciphertext = $1 where record_id = $2 and field like $3', [Buffer.from('nonsense'), hooks.agentId, `hooks.${field}%`]);
   const guard = (headers: Readonly<Record<string, string>>): object => ({ UserPromptSubmit: [{ hooks: [http(headers, path, { failClosed: true })] }] });
 
   it('makes the handlers fail, which blocks where they fail closed; new values mend it', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
-    await spoil('hooks.headers');
+    await spoil('headers');
     const failed = { outcome: 'failed', verdict: { decision: 'block' }, error: expect.stringMatching(/cannot be read/) };
     expect((await hooks.test({ event: 'UserPromptSubmit' })).body.results).toMatchObject([failed]);
     expect(server.of(path)).toEqual([]);
@@ -148,7 +148,7 @@ describe('a secret that does not open any more', () => {
 
   it('blocks a run too', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
-    await spoil('hooks.headers');
+    await spoil('headers');
     const thread = await service.thread(hooks.key, hooks.agentId);
     const body = { message: { role: 'user', content: 'Hi' } };
     const run = await service.http<{ message: object }>('POST', `/v1/threads/${thread}/runs`, { key: hooks.key, body });
@@ -159,12 +159,12 @@ describe('a secret that does not open any more', () => {
   it('of the signature leaves the values of headers as they are, and the other way round', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
     await hooks.rotate();
-    await spoil('hooks.signing');
+    await spoil('signing');
     expect((await hooks.put(guard({ 'X-Key': KEEP, 'X-New': 'new' }))).status).toBe(200);
     expect((await hooks.test({ event: 'UserPromptSubmit' })).body.results).toMatchObject([{ outcome: 'failed' }]);
     await hooks.rotate();
     expect(await sent('UserPromptSubmit')).toEqual([secret]);
-    await spoil('hooks.headers');
+    await spoil('headers');
     const before = server.of(path).at(-1)?.headers['webhook-signature'];
     await hooks.rotate();
     await hooks.set(guard({ 'X-Key': 'mended' }));
@@ -176,7 +176,7 @@ describe('a secret that does not open any more', () => {
 
   it('is taken away by a document without headers', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
-    await spoil('hooks.headers');
+    await spoil('headers');
     await hooks.remove();
     expect(await hooks.secrets()).toEqual([]);
   });

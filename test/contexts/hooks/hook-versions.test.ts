@@ -157,7 +157,7 @@ describe('writes that meet', () => {
       ...[await hooks.putSessionStart({ app: 'x', toolName: 'y' }, stale), await hooks.removeSessionStart(stale)],
     ];
     expect(answers.map(({ status, body }) => [status, Reflect.get(body, 'code') as unknown])).toEqual(answers.map(() => [409, 'version_conflict']));
-    expect([await hooks.version(), await hooks.secrets()]).toEqual([3, ['hooks.headers']]);
+    expect([await hooks.version(), await hooks.secrets()]).toEqual([3, ['headers']]);
     const current = { headers: { 'if-match': '"3"' } };
     expect((await hooks.put({ Stop: groups(keyed(KEEP), http()) }, current)).status).toBe(200);
   });

@@ -154,7 +154,7 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     const stored = await hooks.set({ Stop: [{ hooks: [http({ headers: { 'X-Key': 'v' } })] }] });
     expect((await hooks.put({ Stop: [{ hooks: [http({ url: 'http://x.example/' })] }] })).status).toBe(400);
     expect((await hooks.read()).body.hooks).toEqual(stored);
-    expect(await hooks.secrets()).toEqual(['hooks.headers']);
+    expect(await hooks.secrets()).toEqual(['headers']);
   });
 });
 

@@ -89,10 +89,10 @@ export class HooksOf {
     return this.service.http<Body>(method, at, { key, ...(headers && { headers }), ...(body === undefined ? {} : { body }) });
   }
 
-  /** How many secrets of the agent are stored. */
+  /** What of the agent's hooks is in the vault: `headers`, `signing`. */
   async secrets(): Promise<readonly string[]> {
     const rows = await this.service.database.query<{ field: string }>(
-      `select field from secrets where record_id = $1 and field like 'hooks.%' order by field`,
+      `select distinct split_part(field, '.', 2) as field from secrets where record_id = $1 and field like 'hooks.%' order by 1`,
       [this.agentId],
     );
     return rows.map(({ field }) => field);

@@ -48,7 +48,7 @@ describe('the session-start hook', () => {
     expect((await hooks.readSessionStart()).body).toEqual(LEAST);
     expect((await hooks.removeSessionStart()).status).toBe(204);
     expect((await hooks.read()).body.hooks).toEqual(document);
-    expect(await hooks.secrets()).toEqual(['hooks.headers', 'hooks.signing']);
+    expect(await hooks.secrets()).toEqual(['headers', 'signing']);
   });
 
   it('stays when the hooks document is removed', async () => {

@@ -74,7 +74,7 @@ describe('POST /hooks/test', () => {
     server.url(path, () => LEFT_OPEN);
     await hooks.set({ Stop: [{ hooks: [http({ timeout: 1 }), http({}, `${path}/other`)] }] });
     const { results } = (await hooks.test({ event: 'Stop' })).body;
-    expect(results).toMatchObject([{ outcome: 'failed', error: 'The handler did not answer within 1 seconds.' }, { outcome: 'ok' }]);
+    expect(results).toMatchObject([{ outcome: 'failed', error: 'The handler did not answer within 1 second.' }, { outcome: 'ok' }]);
     expect(Number(results[0]?.['latencyMs'])).toBeGreaterThanOrEqual(990);
   });
 });

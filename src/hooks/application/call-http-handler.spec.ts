@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { CERTIFICATE } from '../../../test/support/certificate.js';
+import { failure, PUBLIC, ScriptedResolver } from '../../../test/support/egress-bench.js';
+import { ManualClock } from '../../../test/support/manual-clock.js';
+import { until } from '../../../test/support/until.js';
+import { type Clock, SystemClock } from '../../platform/clock/index.js';
+import { type NameResolver, UndiciSafeHttp } from '../../platform/egress/index.js';
+import type { HttpHandler, PlacedHandler } from '../domain/hooks-document.js';
+import { CallHttpHandler } from './call-http-handler.js';
+import { HandlerFailed } from './handler-failed.js';
+
+const NO_SECRETS = { headers: {}, signing: null };
+const never = new AbortController().signal;
+
+let server: Server;
+let connections: number;
+let requests: IncomingMessage[];
+let respond: (request: IncomingMessage, response: ServerResponse) => void;
+let dialled: string[];
+let clients: UndiciSafeHttp[];
+
+beforeEach(async () => {
+  [connections, requests, dialled, clients] = [0, [], [], []];
+  respond = (_request, response) => response.end('{"additionalContext": "It is Monday."}');
+  server = createServer({ ...CERTIFICATE, keepAliveTimeout: 60_000 });
+  server.on('connection', () => (connections += 1));
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    requests.push(request);
+    request.resume().on('end', () => respond(request, response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  server.closeAllConnections();
+  server.close();
+});
+
+interface Options {
+  readonly clock?: Clock;
+  readonly resolver?: NameResolver;
+  readonly ca?: string;
+}
+
+/** For which every public address leads to the server. */
+function handlers({ clock = new SystemClock(), resolver = publicResolver(), ca = CERTIFICATE.cert }: Options = {}): CallHttpHandler {
+  const dial = (address: string): ReturnType<typeof connect> => {
+    dialled.push(address);
+    return connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
+  };
+  const http = new UndiciSafeHttp({ exemptions: new Set(), resolver, dial, clock, tls: { ca } });
+  clients.push(http);
+  return new CallHttpHandler(http, clock);
+}
+
+function publicResolver(): ScriptedResolver {
+  return new ScriptedResolver(() => [PUBLIC]);
+}
+
+function placed(path = '/', handler: Partial<HttpHandler> = {}): PlacedHandler<HttpHandler> {
+  return {
+    ...{ event: 'UserPromptSubmit', index: 0, matcher: undefined, path: 'hooks.UserPromptSubmit[0].hooks[0]' },
+    handler: { type: 'http', url: `https://hooks.example${path}`, ...handler },
+  };
+}
+
+/** The client waits for one turn of the event loop before it uses a connection again: servers close some that they said they keep. */
+const freed = (): Promise<void> => nextTurn();
+
+const OUTPUT = { additionalContext: ['It is Monday.'] };
+
+describe('an endpoint over https', () => {
+  it('is called by its name, at the address that the name resolves to', async () => {
+    const resolver = publicResolver();
+    expect(await handlers({ resolver }).execute(placed('/hook?a=b'), NO_SECRETS, '{}', never)).toEqual(OUTPUT);
+    expect(requests.map(({ method, url, headers }) => [method, url, headers.host])).toEqual([['POST', '/hook?a=b', 'hooks.example']]);
+    expect([resolver.asked, dialled]).toEqual([['hooks.example'], [PUBLIC]]);
+  });
+
+  it('is called again over the connection that is open', async () => {
+    const call = handlers();
+    for (let index = 0; index < 5; index += 1) {
+      await call.execute(placed(`/${index}`), NO_SECRETS, '{}', never);
+      await freed();
+    }
+    expect([requests.length, connections, dialled.length]).toEqual([5, 1, 1]);
+  });
+
+  it('answers five handlers side by side, and the next five over the same connections', async () => {
+    const call = handlers();
+    const waiting: ServerResponse[] = [];
+    // Nobody is answered before all are asked.
+    respond = (_request, response) => {
+      waiting.push(response);
+      if (waiting.length === 5) for (const each of waiting.splice(0)) each.end('{"additionalContext": "It is Monday."}');
+    };
+    const five = (): Promise<unknown[]> => Promise.all([1, 2, 3, 4, 5].map((path) => call.execute(placed(`/${path}`), NO_SECRETS, '{}', never)));
+    expect(await five()).toEqual([OUTPUT, OUTPUT, OUTPUT, OUTPUT, OUTPUT]);
+    await freed();
+    expect(await five()).toEqual([OUTPUT, OUTPUT, OUTPUT, OUTPUT, OUTPUT]);
+    expect([requests.length, connections]).toEqual([10, 5]);
+  });
+
+  it('that answers with an error is called again over a connection that works', async () => {
+    const call = handlers();
+    respond = (_request, response) => response.writeHead(500).end('x'.repeat(100_000));
+    expect((await failure(call.execute(placed(), NO_SECRETS, '{}', never))).message).toBe('The endpoint answered with the status 500.');
+    respond = (_request, response) => response.end('{}');
+    expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});
+  });
+
+  it('with a certificate that nobody vouches for, or of another name, is told nothing', async () => {
+    const other = placed('/', { url: 'https://other.example/' });
+    for (const [call, to] of [[handlers({ ca: '' }), placed()], [handlers(), other]] as const) {
+      const error = await failure(call.execute(to, NO_SECRETS, '{"prompt": "secret"}', never));
+      expect(error).toBeInstanceOf(HandlerFailed);
+      expect(error.message).toBe('The host of the URL cannot be reached.');
+    }
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('a name that leads somewhere else at the second look', () => {
+  it.each([['127.0.0.1'], ['::1'], ['169.254.169.254'], ['10.0.0.1', PUBLIC]])('to %s: nothing reaches the server', async (...second) => {
+    const resolver = new ScriptedResolver((_name, count) => (count === 1 ? [PUBLIC] : second));
+    const call = handlers({ resolver });
+    // With the connection gone, the next call needs another one.
+    respond = (_request, response) => response.writeHead(200, { connection: 'close' }).end('{}');
+    expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});
+    const error = await failure(call.execute(placed(), NO_SECRETS, '{}', never));
+    expect(error).toBeInstanceOf(HandlerFailed);
+    expect(error.message).toBe('The host of the URL does not resolve to public addresses.');
+    expect([resolver.asked.length, dialled, connections, requests.length]).toEqual([2, [PUBLIC], 1, 1]);
+  });
+});
+
+describe('the time of a handler', () => {
+  it('is that of the whole exchange: looking the name up, connecting, the headers and the body', async () => {
+    const clock = new ManualClock();
+    let resolved: (addresses: string[]) => void = () => undefined;
+    const resolver = publicResolver();
+    resolver.resolvePublic = () => new Promise((resolve) => (resolved = resolve));
+    let response: ServerResponse | undefined;
+    respond = (_request, given) => (response = given);
+
+    let error: Error | undefined;
+    void failure(handlers({ clock, resolver }).execute(placed('/', { timeout: 1 }), NO_SECRETS, '{}', never)).then((given) => (error = given));
+    await clock.advance(400);
+    resolved([PUBLIC]);
+    await until(() => response !== undefined, 'the request to arrive');
+    await clock.advance(400);
+    response?.writeHead(200).write('{"decision":');
+    await clock.advance(199);
+    expect(error).toBeUndefined();
+    const gone = once(requests[0]?.socket ?? server, 'close');
+    await clock.advance(1);
+    await until(() => error !== undefined, 'the handler to be given up');
+    expect(error).toBeInstanceOf(HandlerFailed);
+    expect(error?.message).toBe('The host of the URL did not answer in time.');
+    await gone;
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('ends with the run', async () => {
+    const run = new AbortController();
+    respond = () => run.abort(new Error('The run was cancelled'));
+    const error = await failure(handlers().execute(placed(), NO_SECRETS, '{}', run.signal));
+    expect(error.message).toBe('The run was cancelled');
+  });
+});
