@@ -13,6 +13,9 @@ export const MAX_TIMEOUT_SECONDS = 10;
 /** What a handler answers, after decompression. Contract, section 14. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
+/** The same, in values and in combinations of names: eight handlers may answer at the same moment, and all of it is built at once. */
+export const ANSWER_LIMITS = { maxValues: 20_000, maxShapes: 2_000 };
+
 /** What a tool handler's tool is sent, in characters: a tool's whole output fits, and its result besides. */
 export const MAX_TOOL_INPUT = 2_000_000;
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../platform/clock/index.js';
+import { Clock, Turns } from '../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { ConfidentialTexts } from '../../platform/vault/index.js';
@@ -13,9 +13,14 @@ import type { HttpCredentials } from './hooks-of-agents.js';
 
 const UNREADABLE = 'The stored headers or the signing secret cannot be read any more: set the hooks again, and rotate the secret.';
 
+/** Characters that are read in no time; larger answers are read one a turn, as those to one event come together. */
+const SMALL_ANSWER = 10_000;
+
 /** Posts the input of a hook to a customer's endpoint. */
 @Injectable()
 export class CallHttpHandler {
+  private readonly turns = new Turns();
+
   constructor(
     private readonly http: SafeHttp,
     private readonly clock: Clock,
@@ -38,6 +43,7 @@ export class CallHttpHandler {
     const signed = signatureHeaders({ id: `msg_${newId()}`, at: this.clock.now(), body }, secrets);
     const own = { 'content-type': 'application/json', 'x-hook-event': placed.event, ...signed };
     const answer = await this.post(placed, { ...lowerCased(headers), ...own }, body, signal);
+    if (answer.length > SMALL_ANSWER) await this.turns.next();
     // Whatever an endpoint repeats of it, people and models read.
     const confidential = new ConfidentialTexts([...Object.values(headers), ...secrets]);
     return readOutput(answer, (text) => confidential.leftOut(text));

@@ -145,3 +145,16 @@ describe('the text of a tool', () => {
     expect(() => readToolOutput(text)).toThrow(MalformedOutput);
   });
 });
+
+describe('what an answer may hold', () => {
+  const updated = (input: object): string => JSON.stringify({ hookSpecificOutput: { updatedInput: input } });
+
+  it.each([
+    ['20000 values', { list: Array.from({ length: 20_001 }, () => 1) }],
+    ['2000 different combinations of field names', Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`k${index}`, 1]))],
+  ])('is at most %s, so that no reader of eight of them holds up everything else', (what, input) => {
+    expect(() => readOutput(updated(input))).toThrow(MalformedOutput);
+    expect(() => readOutput(updated(input))).toThrow(what);
+    expect(() => readToolOutput(updated(input))).toThrow(what);
+  });
+});

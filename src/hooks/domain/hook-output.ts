@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
-import { MAX_STRING } from '../limits.js';
+import { ANSWER_LIMITS, MAX_STRING } from '../limits.js';
 import { cutTo } from './text.js';
 
 export const PERMISSION_DECISIONS = ['allow', 'deny', 'ask'] as const;
@@ -73,7 +73,7 @@ function looksLikeJson(text: string): boolean {
 
 function isJson(text: string): boolean {
   try {
-    checkJsonLimits(text);
+    checkJsonLimits(text, ANSWER_LIMITS);
     JSON.parse(text.replace(/^\ufeff/, ''));
     return true;
   } catch (error) {
@@ -87,7 +87,7 @@ function parsed(answer: string): unknown {
   // Many servers write a byte order mark, which is no JSON.
   const text = answer.replace(/^\ufeff/, '');
   try {
-    checkJsonLimits(text, 'The answer');
+    checkJsonLimits(text, { place: 'The answer', ...ANSWER_LIMITS });
     return JSON.parse(text) as unknown;
   } catch (error) {
     return malformed(error instanceof ValidationFailed ? `${error.message}.` : 'The answer is not valid JSON.');

@@ -1,6 +1,6 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
-import { MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING } from '../limits.js';
+import { ANSWER_LIMITS, MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING } from '../limits.js';
 import { cutTo } from './text.js';
 
 /** A tool that is called once at the start of a thread. Service document, "Session-start hook". */
@@ -76,7 +76,7 @@ function givenContexts(text: string): readonly unknown[] | undefined {
 /** What it would take to build is known before it is built; undefined for what is no JSON. */
 function parsed(text: string): unknown {
   try {
-    checkJsonLimits(text, 'The answer of the tool');
+    checkJsonLimits(text, { place: 'The answer of the tool', ...ANSWER_LIMITS });
     return JSON.parse(text) as unknown;
   } catch (error) {
     if (error instanceof ValidationFailed && /^\s*\{/.test(text)) throw new MalformedContexts(`${error.message}.`);

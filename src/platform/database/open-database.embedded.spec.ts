@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { computedMs } from '../../../test/support/computing-time.js';
 import { embeddedOnly } from '../../../test/support/modes.js';
 import { openTestDatabase } from '../../../test/support/test-database.js';
 
@@ -14,6 +15,23 @@ embeddedOnly('the embedded database', () => {
       );
       const ids = ['0198c5a2-6f5e-7c1a-8f6e-1c2d3e4f5a6b'];
       expect(row).toEqual({ texts: ['a'], counts: [1, null], flags: [true], ids, objects: [{ a: 1 }] });
+    } finally {
+      await open.close();
+    }
+  });
+
+  it('reads bytes about as fast as text of the same length', async () => {
+    const open = await openTestDatabase([]);
+    try {
+      const sizes = async (bytes: string): Promise<number> => {
+        const before = process.threadCpuUsage();
+        await open.database.query(`select ${bytes} as value`);
+        return computedMs(before);
+      };
+      const [read] = await open.database.query<{ value: Uint8Array }>(`select decode('00ff5c78', 'hex') as value, ''::bytea as none`);
+      expect(read).toEqual({ value: Buffer.from([0, 255, 92, 120]), none: Buffer.alloc(0) });
+      const [bytes, text] = [await sizes(`decode(repeat('ab', 4000000), 'hex')`), await sizes(`repeat('ab', 4000000)`)];
+      expect(bytes).toBeLessThan(3 * text + 20);
     } finally {
       await open.close();
     }

@@ -12,6 +12,14 @@ export const MAX_JSON_VALUES = 200_000;
  */
 export const MAX_JSON_SHAPES = 10_000;
 
+/** How much a text may hold; by default as much as a body. */
+export interface JsonLimits {
+  /** What the text is, for messages. */
+  readonly place?: string;
+  readonly maxValues?: number;
+  readonly maxShapes?: number;
+}
+
 /** Of a field's name in a message. */
 const SHOWN_NAME = 100;
 /** Characters that are looked at before others have their turn; a string is never left in the middle. */
@@ -41,16 +49,15 @@ interface Level {
  * Refuses a JSON text by what it would take to build and by what could not be stored, before anything is built
  * from it: one pass over its characters, whatever its shape. Whether it is JSON at all is the parser's matter; for a
  * text that is not, what this finds is as true as what the parser would.
- * @param place what the text is, for messages
  * @throws ValidationFailed naming the field
  */
-export function checkJsonLimits(text: string, place = 'body'): void {
-  new JsonScan(text, place).readTo(text.length);
+export function checkJsonLimits(text: string, limits: JsonLimits = {}): void {
+  new JsonScan(text, limits).readTo(text.length);
 }
 
 /** As `checkJsonLimits`, in steps of a few milliseconds, with `nextTask` awaited between two of them. */
 export async function checkLargeJsonLimits(text: string, nextTask: () => Promise<unknown>): Promise<void> {
-  const scan = new JsonScan(text, 'body');
+  const scan = new JsonScan(text, {});
   for (let end = SLICE_LENGTH; end < text.length; end += SLICE_LENGTH) {
     scan.readTo(end);
     await nextTask();
@@ -67,10 +74,18 @@ class JsonScan {
   private readonly levels: Level[] = [];
   private readonly noNames = new Shape();
 
+  private readonly place: string;
+  private readonly maxValues: number;
+  private readonly maxShapes: number;
+
   constructor(
     private readonly text: string,
-    private readonly place: string,
-  ) {}
+    { place = 'body', maxValues = MAX_JSON_VALUES, maxShapes = MAX_JSON_SHAPES }: JsonLimits,
+  ) {
+    this.place = place;
+    this.maxValues = maxValues;
+    this.maxShapes = maxShapes;
+  }
 
   /** Reads on, up to `end` and to the end of the string or word that is there. */
   readTo(end: number): void {
@@ -121,7 +136,7 @@ class JsonScan {
 
   private countValue(): void {
     this.values += 1;
-    if (this.values > MAX_JSON_VALUES) throw new ValidationFailed(`${this.place} must not have more than ${MAX_JSON_VALUES} values`);
+    if (this.values > this.maxValues) throw new ValidationFailed(`${this.place} must not have more than ${this.maxValues} values`);
   }
 
   /** @returns false where there is none, but something that is no JSON */
@@ -174,8 +189,8 @@ class JsonScan {
       this.shapes += 1;
     }
     level.shape = shape;
-    if (this.shapes > MAX_JSON_SHAPES) {
-      throw new ValidationFailed(`${this.place} must not have more than ${MAX_JSON_SHAPES} different combinations of field names`);
+    if (this.shapes > this.maxShapes) {
+      throw new ValidationFailed(`${this.place} must not have more than ${this.maxShapes} different combinations of field names`);
     }
   }
 
