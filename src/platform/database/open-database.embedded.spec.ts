@@ -31,7 +31,8 @@ embeddedOnly('the embedded database', () => {
       const [read] = await open.database.query<{ value: Uint8Array }>(`select decode('00ff5c78', 'hex') as value, ''::bytea as none`);
       expect(read).toEqual({ value: Buffer.from([0, 255, 92, 120]), none: Buffer.alloc(0) });
       const [bytes, text] = [await sizes(`decode(repeat('ab', 4000000), 'hex')`), await sizes(`repeat('ab', 4000000)`)];
-      expect(bytes).toBeLessThan(3 * text + 20);
+      // Byte by byte it takes some twenty times as long.
+      expect(bytes).toBeLessThan(5 * text + 100);
     } finally {
       await open.close();
     }
