@@ -4,6 +4,13 @@ export const MAX_HANDLERS = 8;
 /** Of any string in the document, and of one in what a handler answers, which is cut; in code points. Service document. */
 export const MAX_STRING = 10_000;
 
+/**
+ * What the inputs of tool handlers may hold together, in values and characters: a document is written, told in versions
+ * and read again as a whole, and a value costs the embedded database more than its bytes tell. No tool takes a tenth of it.
+ */
+export const MAX_INPUT_VALUES = 10_000;
+export const MAX_INPUT_CHARACTERS = 1_000_000;
+
 /** Of one http handler. Service document. */
 export const MAX_HEADERS = 16;
 

@@ -69,11 +69,19 @@ const headers = (index: number): object => ({
   url: URL_OF_HOOK,
   headers: Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`X-${n}`, `${index}${'v'.repeat(VALUE_LENGTH)}`])),
 });
-const values = (index: number): object => ({ type: 'mcp_tool', server: 'tickets', tool: 't', input: { index, list: Array(4_900).fill({}) } });
+const tool = (input: object): object => ({ type: 'mcp_tool', server: 'tickets', tool: 't', input });
+const texts = (index: number): object => tool({ index, list: Array(2).fill('x'.repeat(10_000)), rest: 'x'.repeat(4_900) });
+
+/** The only input, nested everywhere. */
+function nested(index: number): object {
+  const deep = '{"x":'.repeat(50) + '{}' + '}'.repeat(50);
+  return tool(index === 0 ? (JSON.parse(`{"list": [${Array(190).fill(deep).join()}]}`) as object) : {});
+}
 
 const BODIES: readonly (readonly [string, () => string])[] = [
   ['of 640 long headers and lists of names', () => documentOf(names, headers)],
-  ['of nearly 200000 values', () => documentOf('', values)],
+  ['of values that are nested in each other', () => documentOf('', nested)],
+  ['of nearly 1000000 characters of input', () => documentOf('', texts)],
   ['of 40 costly expressions', () => documentOf(expression, () => ({ type: 'http', url: URL_OF_HOOK }))],
 ];
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { computingMs } from '../../../test/support/computing-time.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { readDocument } from './read-document.js';
 
@@ -111,5 +112,27 @@ describe('the input of a tool', () => {
   it('takes strings of 10000 characters, however many bytes they have', () => {
     const input = { a: ['\u{1f600}'.repeat(10_000)], b: { c: 'x'.repeat(10_000) } };
     expect(read(pre(tool({ input }))).document.PreToolUse?.[0]?.hooks[0]).toMatchObject({ input });
+  });
+});
+
+describe('the inputs of a document', () => {
+  const list = (count: number): object => tool({ input: { list: Array.from({ length: count }, () => 1) } });
+  const texts = (count: number): object => tool({ input: { list: Array.from({ length: count }, () => 'x'.repeat(10_000)) } });
+  // Each input, and the list in it, is a value too.
+  it('have at most 10000 values together', () => {
+    expect(complaint({ PreToolUse: [{ hooks: [list(4_998)] }], Stop: [{ hooks: [list(4_998)] }] })).toBe('none');
+    expect(complaint({ PreToolUse: [{ hooks: [list(4_998)] }], Stop: [{ hooks: [http(), list(4_999)] }] }))
+      .toMatch(/^hooks\.Stop\[0\]\.hooks\[1\]\.input must not have more than 10000 values/);
+  });
+
+  it('have at most 1000000 characters together, those of names included', () => {
+    expect(complaint(pre(texts(50), texts(49)))).toBe('none');
+    expect(complaint(pre(texts(50), texts(50)))).toMatch(/^hooks\.PreToolUse\[0\]\.hooks\[1\]\.input must not have more than 1000000 characters/);
+    expect(complaint(pre(tool({ input: { ['n'.repeat(1_000_001)]: 1 } })))).toMatch(/1000000 characters/);
+  });
+
+  it('are refused at the first value too many: what follows is not looked at', () => {
+    const wide = Array.from({ length: 20_000 }, () => ({ a: { b: {} } }));
+    expect(computingMs(() => complaint(pre(tool({ input: { wide } }))))).toBeLessThan(50);
   });
 });

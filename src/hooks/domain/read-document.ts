@@ -1,6 +1,6 @@
 import { isConnectionHeader, isHeaderFieldValue, isHeaderName, repeatedHeader } from '../../platform/egress/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { MAX_HANDLERS, MAX_HEADERS, MAX_STRING, MAX_TIMEOUT_SECONDS } from '../limits.js';
+import { MAX_HANDLERS, MAX_HEADERS, MAX_INPUT_CHARACTERS, MAX_INPUT_VALUES, MAX_STRING, MAX_TIMEOUT_SECONDS } from '../limits.js';
 import { EVENT_RULES, HOOK_EVENTS, type HookEvent, isHookEvent } from './hook-event.js';
 import { type Handler, type HooksDocument, type HttpHandler, type MatcherGroup, REDACTED, type ToolHandler } from './hooks-document.js';
 import { headersIn, type HooksWithHeaders } from './header-values.js';
@@ -10,6 +10,33 @@ import { isLongerThan } from './text.js';
 export type UrlCheck = (url: string) => string | undefined;
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** What every handler of a document is looked at with. */
+interface Checks {
+  readonly urlCheck: UrlCheck;
+  readonly inputs: InputBudget;
+}
+
+/** What all inputs of a document together may still hold. */
+class InputBudget {
+  private values = MAX_INPUT_VALUES;
+  private characters = MAX_INPUT_CHARACTERS;
+
+  /** The parser has bounded the depth by now. @param path of the input */
+  take(path: string, value: unknown): void {
+    this.values -= 1;
+    if (typeof value === 'string') this.characters -= value.length;
+    else if (Array.isArray(value)) for (const item of value) this.take(path, item);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, item] of Object.entries(value)) {
+        this.characters -= name.length;
+        this.take(path, item);
+      }
+    }
+    if (this.values < 0) refuse(path, `must not have more than ${MAX_INPUT_VALUES} values, all inputs of the document together`);
+    if (this.characters < 0) refuse(path, `must not have more than ${MAX_INPUT_CHARACTERS} characters, all inputs of the document together`);
+  }
+}
 
 const HANDLER_TYPES = ['http', 'mcp_tool'] as const satisfies readonly Handler['type'][];
 const COMMON_FIELDS = ['type', 'timeout', 'failClosed'];
@@ -28,23 +55,24 @@ export function readDocument(value: unknown, urlCheck: UrlCheck): HooksWithHeade
   const events = objectAt('hooks', value);
   const unknown = Object.keys(events).find((name) => !isHookEvent(name));
   if (unknown !== undefined) refuse(`hooks.${shown(unknown)}`, `is not allowed: the events are ${HOOK_EVENTS.join(', ')}`);
-  const read = Object.keys(events).filter(isHookEvent).map((event) => [event, groupsAt(event, events[event], urlCheck)] as const);
+  const checks = { urlCheck, inputs: new InputBudget() };
+  const read = Object.keys(events).filter(isHookEvent).map((event) => [event, groupsAt(event, events[event], checks)] as const);
   const sent: HooksDocument = Object.fromEntries(read);
   return { document: mapHandlers(sent, redacted), headers: headersIn(sent) };
 }
 
-function groupsAt(event: HookEvent, value: unknown, urlCheck: UrlCheck): MatcherGroup[] {
+function groupsAt(event: HookEvent, value: unknown, checks: Checks): MatcherGroup[] {
   const path = `hooks.${event}`;
   if (!Array.isArray(value)) return refuse(path, 'must be an array of matcher groups');
   // Each has a handler at least; whoever sends a million groups is not told of the last one.
   if (value.length > MAX_HANDLERS) return refuse(path, `must have at most ${MAX_HANDLERS} handlers`);
-  const groups = value.map((group: unknown, index) => groupAt(event, `${path}[${index}]`, group, urlCheck));
+  const groups = value.map((group: unknown, index) => groupAt(event, `${path}[${index}]`, group, checks));
   const handlers = groups.reduce((count, { hooks }) => count + hooks.length, 0);
   if (handlers > MAX_HANDLERS) refuse(path, `must have at most ${MAX_HANDLERS} handlers over all its groups, and has ${handlers}`);
   return groups;
 }
 
-function groupAt(event: HookEvent, path: string, value: unknown, urlCheck: UrlCheck): MatcherGroup {
+function groupAt(event: HookEvent, path: string, value: unknown, checks: Checks): MatcherGroup {
   const group = objectAt(path, value);
   requireKnown(path, group, ['matcher', 'hooks']);
   const { matcher, hooks } = group;
@@ -52,25 +80,25 @@ function groupAt(event: HookEvent, path: string, value: unknown, urlCheck: UrlCh
   if (hooks.length > MAX_HANDLERS) return refuse(`hooks.${event}`, `must have at most ${MAX_HANDLERS} handlers`);
   return {
     ...(matcher === undefined ? {} : { matcher: stringAt(`${path}.matcher`, matcher, 0) }),
-    hooks: hooks.map((handler: unknown, index) => handlerAt(event, `${path}.hooks[${index}]`, handler, urlCheck)),
+    hooks: hooks.map((handler: unknown, index) => handlerAt(event, `${path}.hooks[${index}]`, handler, checks)),
   };
 }
 
-function handlerAt(event: HookEvent, path: string, value: unknown, urlCheck: UrlCheck): Handler {
+function handlerAt(event: HookEvent, path: string, value: unknown, checks: Checks): Handler {
   const handler = objectAt(path, value);
   switch (handler['type']) {
     case 'http':
       requireKnown(path, handler, [...COMMON_FIELDS, 'url', 'headers']);
-      return { ...httpAt(path, handler, urlCheck), ...settingsAt(event, path, handler) };
+      return { ...httpAt(path, handler, checks), ...settingsAt(event, path, handler) };
     case 'mcp_tool':
       requireKnown(path, handler, [...COMMON_FIELDS, 'server', 'tool', 'input']);
-      return { ...toolAt(path, handler), ...settingsAt(event, path, handler) };
+      return { ...toolAt(path, handler, checks), ...settingsAt(event, path, handler) };
     default:
       return refuse(`${path}.type`, `must be one of ${HANDLER_TYPES.join(', ')}`);
   }
 }
 
-function httpAt(path: string, { url: sent, headers }: Fields, urlCheck: UrlCheck): HttpHandler {
+function httpAt(path: string, { url: sent, headers }: Fields, { urlCheck }: Checks): HttpHandler {
   const url = stringAt(`${path}.url`, sent, 1);
   const fault = urlCheck(url);
   if (fault !== undefined) refuse(`${path}.url`, `cannot be called: ${fault}`);
@@ -79,10 +107,11 @@ function httpAt(path: string, { url: sent, headers }: Fields, urlCheck: UrlCheck
   return { type: 'http', url, headers: headersAt(`${path}.headers`, headers) };
 }
 
-function toolAt(path: string, { server, tool, input }: Fields): ToolHandler {
+function toolAt(path: string, { server, tool, input }: Fields, { inputs }: Checks): ToolHandler {
   const named = { type: 'mcp_tool', server: stringAt(`${path}.server`, server, 1), tool: stringAt(`${path}.tool`, tool, 1) } as const;
   if (input === undefined) return named;
   const sent = objectAt(`${path}.input`, input);
+  inputs.take(`${path}.input`, sent);
   requireShortStrings(`${path}.input`, sent);
   return { ...named, input: sent };
 }

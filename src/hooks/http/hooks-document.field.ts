@@ -1,6 +1,6 @@
 import { field, type FieldOptions, rule } from '../../platform/http/index.js';
 import { EVENT_RULES, HOOK_EVENTS } from '../domain/hook-event.js';
-import { MAX_HANDLERS, MAX_HEADERS, MAX_STRING, MAX_TIMEOUT_SECONDS } from '../limits.js';
+import { MAX_HANDLERS, MAX_HEADERS, MAX_INPUT_CHARACTERS, MAX_INPUT_VALUES, MAX_STRING, MAX_TIMEOUT_SECONDS } from '../limits.js';
 
 const TEXT = { type: 'string', maxLength: MAX_STRING };
 const NAME = { ...TEXT, minLength: 1 };
@@ -56,7 +56,8 @@ const TOOL_HANDLER = {
       additionalProperties: true,
       description:
         'Strings may refer to fields of the input, as in `${tool_input.path}`. A value that is exactly one placeholder keeps its type; ' +
-        'one that leads to nothing drops its key; keys that the tool does not declare are dropped.',
+        'one that leads to nothing drops its key; keys that the tool does not declare are dropped. All inputs of a document together ' +
+        `have at most ${MAX_INPUT_VALUES} values and ${MAX_INPUT_CHARACTERS} characters.`,
     },
     ...SETTINGS,
   },
