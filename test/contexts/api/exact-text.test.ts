@@ -56,16 +56,18 @@ describe('text that a client sends comes back character by character', () => {
     expect(codePoints(apiKeys.find(({ id }) => id === made.body.id)?.name)).toBe(codePoints(name));
   });
 
-  it.each(ODD_TEXTS)('in the arguments of a session-start hook, and in the URL of a hook: %s', async (_name, text) => {
+  it.each(ODD_TEXTS)('in the arguments of a session-start hook, and in the matcher of a hook: %s', async (_name, text) => {
     const agent = `/v1/agents/${talk.agentId}`;
     const hook = { app: `${text}a`, toolName: `${text}t`, staticArgs: { note: text } };
     await send('PUT', `${agent}/session-start-hook`, hook);
     const read = await send<typeof hook>('GET', `${agent}/session-start-hook`);
     const texts = [read.body.app, read.body.toolName, read.body.staticArgs.note];
     expect(texts.map(codePoints)).toEqual([hook.app, hook.toolName, text].map(codePoints));
-    const url = `https://hooks.example/?${text}.`;
-    expect((await send('PUT', `${agent}/hooks`, { hooks: { Stop: [{ hooks: [{ type: 'http', url }] }] } })).status).toBe(200);
-    const { hooks } = (await send<{ hooks: { Stop: { hooks: { url: string }[] }[] } }>('GET', `${agent}/hooks`)).body;
-    expect(codePoints(hooks.Stop[0]?.hooks[0]?.url)).toBe(codePoints(url));
+    // Quoted: an expression that stands for the text.
+    const matcher = `\\Q${text}\\E`;
+    const handler = { type: 'http', url: 'https://hooks.example/' };
+    expect((await send('PUT', `${agent}/hooks`, { hooks: { Stop: [{ matcher, hooks: [handler] }] } })).status).toBe(200);
+    const { hooks } = (await send<{ hooks: { Stop: { matcher: string }[] } }>('GET', `${agent}/hooks`)).body;
+    expect(codePoints(hooks.Stop[0]?.matcher)).toBe(codePoints(matcher));
   });
 });
