@@ -34,10 +34,11 @@ export class Expression {
 
   /** @throws {RefusedExpression} where it is none, or would take too long */
   static compile(source: string): Expression {
-    const known = kept.get(source) ?? outcomeOf(() => Expression.compileAnew(source));
-    kept.set(source, known);
-    if (known instanceof RefusedExpression) throw known;
-    return known;
+    const known = kept.get(source);
+    const outcome = known ?? outcomeOf(() => Expression.compileAnew(source));
+    if (!known) kept.set(source, outcome);
+    if (outcome instanceof RefusedExpression) throw outcome;
+    return outcome;
   }
 
   private static compileAnew(source: string): Expression {

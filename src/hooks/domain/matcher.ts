@@ -46,9 +46,11 @@ export class Matcher {
   /** The same one for the same text. Nothing is compiled before the first name is asked about: documents have many that never are. */
   static of(matcher: string | undefined): Matcher {
     const source = matcher ?? '';
-    const known = Matcher.kept.get(source) ?? new Matcher(testOf(source));
-    Matcher.kept.set(source, known);
-    return known;
+    const known = Matcher.kept.get(source);
+    if (known) return known;
+    const made = new Matcher(testOf(source));
+    Matcher.kept.set(source, made);
+    return made;
   }
 
   matches(name: string): boolean {

@@ -1,5 +1,6 @@
 import { isConnectionHeader, isHeaderFieldValue, isHeaderName, repeatedHeader } from '../../platform/egress/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
+import { shown } from '../../platform/json/index.js';
 import { MAX_HANDLERS, MAX_HEADERS, MAX_INPUT_CHARACTERS, MAX_INPUT_VALUES, MAX_STRING, MAX_TIMEOUT_SECONDS } from '../limits.js';
 import { EVENT_RULES, HOOK_EVENTS, type HookEvent, isHookEvent } from './hook-event.js';
 import { type Handler, type HooksDocument, type HttpHandler, type MatcherGroup, REDACTED, type ToolHandler } from './hooks-document.js';
@@ -44,7 +45,6 @@ const COMMON_FIELDS = ['type', 'timeout', 'failClosed'];
 const OWN_HEADERS = new Set(['content-type', 'x-hook-event']);
 /** RFC 3986: parsers take more (backslashes, tabs, other scripts), and do not agree on what they make of it. */
 const URI = /^https?:\/\/(?:[\w.~!$&'()*+,;=:@[\]-]|%[\da-f]{2})+(?:[/?#](?:[\w.~!$&'()*+,;=:@/?#-]|%[\da-f]{2})*)?$/i;
-const SHOWN = 100;
 
 /**
  * Reads what a caller wants a document to be, with the values of headers as they were sent. Whether its expressions are valid, its servers exist and its redacted
@@ -173,10 +173,6 @@ function stringAt(path: string, value: unknown, min: number): string {
 function requireKnown(path: string, fields: Fields, known: readonly string[]): void {
   const unknown = Object.keys(fields).find((name) => !known.includes(name));
   if (unknown !== undefined) refuse(`${path}.${shown(unknown)}`, `is not allowed: the fields are ${known.join(', ')}`);
-}
-
-function shown(name: string): string {
-  return name.length > SHOWN ? `${name.slice(0, SHOWN)}...` : name;
 }
 
 function refuse(path: string, what: string): never {
