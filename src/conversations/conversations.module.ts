@@ -19,6 +19,7 @@ import { RunHeartbeat } from './application/run-heartbeat.js';
 import { ListMessages } from './application/list-messages.js';
 import { ListThreads } from './application/list-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
+import { ReadReactions } from './application/read-reactions.js';
 import { ReadRun } from './application/read-run.js';
 import { ReadThread } from './application/read-thread.js';
 import { RemoveDeletedThreads } from './application/remove-deleted-threads.js';
@@ -55,6 +56,7 @@ import { DeletedThreads } from './persistence/deleted-threads.repository.js';
 import { IdempotencyRepository } from './persistence/idempotency.repository.js';
 import { MessageRepository } from './persistence/message.repository.js';
 import { NewThreadRepository } from './persistence/new-thread.repository.js';
+import { ReactionRepository } from './persistence/reaction.repository.js';
 import { RunReader } from './persistence/run-reader.repository.js';
 import { RunRepository } from './persistence/run.repository.js';
 import { ThreadRepository } from './persistence/thread.repository.js';
@@ -96,6 +98,8 @@ const controllers = [
     DeleteThread,
     ListMessages,
     ReactToMessage,
+    ReactionRepository,
+    ReadReactions,
     ShowExpiredCalls,
     ...attachments,
     ...deletion,
@@ -120,7 +124,7 @@ const controllers = [
     CancelRunsWhenAgentDeleted,
     ThreadDataHolders,
   ],
-  exports: [ThreadDataHolders],
+  exports: [ReadReactions, ThreadDataHolders],
 })
 export class ConversationsModule implements OnModuleInit {
   constructor(

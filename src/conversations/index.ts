@@ -10,8 +10,10 @@ export const conversationsContext = {
 
 export { ConversationsModule };
 export { type RunExtensions, RunExtensionsModule } from './run-extensions.module.js';
+export { type ReactionCount, type Reactions, ReadReactions } from './application/read-reactions.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
 export * from './ports/index.js';
+export { REACTION_NAMES, type ReactionName } from './domain/message.js';
 export type { Message, ToolCallRecord } from './domain/message.js';
 export type { Run, RunError, RunStatus, RunUsage } from './domain/run.js';
 export type { Channel } from './domain/thread.js';

@@ -33,3 +33,34 @@ export const STEP_ERROR_CHARACTERS = 4_000;
  * stack, and a model's tool call may be nested at will: the run must not fail for its trace.
  */
 export const STEP_VALUE_DEPTH = 64;
+
+/**
+ * How long after its end a trace is published: counted, and from then on part of exports. Ends that are stored late, and
+ * clocks of other processes that differ, are then behind a walk's position as rarely as can be.
+ */
+export const PUBLISH_AFTER_MS = 2 * MINUTE_MS;
+/** With `PUBLISH_AFTER_MS` and what a job waits for its turn this stays within three minutes of the end of the run. */
+export const PUBLISH_EVERY_MINUTES = 0.5;
+/**
+ * Traces published by one transaction: large enough for hundreds of runs a second, small enough for the embedded mode's
+ * one connection to be back within some ten milliseconds.
+ */
+export const PUBLISH_BATCH = 500;
+
+/** Traces of a page of an export. */
+export const EXPORT_PAGE = 100;
+/**
+ * What a page of an export holds together, as it is stored; a trace that is larger is a page of its own. A walk of any
+ * length needs memory for a page, and the embedded database reads one within some fifty milliseconds.
+ */
+export const EXPORT_PAGE_BYTES = 1024 * 1024;
+
+/** Longest range of a usage series, in days. */
+export const USAGE_DAYS = 90;
+/** Most buckets of one: 90 days by the hour, and some to spare. */
+export const USAGE_BUCKETS = 2_200;
+/** The range of a series that names none. */
+export const USAGE_DEFAULT_DAYS = 7;
+
+/** What one reply is taken to spare a person: reading the question, finding the answer and writing it down. */
+export const MINUTES_SAVED_BY_REPLY = 3;

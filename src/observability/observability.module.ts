@@ -1,20 +1,39 @@
 import { Module } from '@nestjs/common';
+import { AgentsModule } from '../agents/index.js';
 import { ConversationsModule } from '../conversations/index.js';
 import { HooksModule } from '../hooks/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
+import { ExportTraces } from './application/export-traces.js';
 import { HoldTracesOfThreads } from './application/hold-traces-of-threads.js';
+import { PublishTraces } from './application/publish-traces.js';
+import { ReadFeedback } from './application/read-feedback.js';
 import { ReadTraces } from './application/read-traces.js';
+import { ReadUsage } from './application/read-usage.js';
 import { RecordTrace } from './application/record-trace.js';
+import { RemoveLeftBehindCounts } from './application/remove-left-behind-counts.js';
+import { AnalyticsController } from './http/analytics.controller.js';
 import { TraceAccessGuard } from './http/trace-access.guard.js';
 import { TracesController } from './http/traces.controller.js';
+import { PublishTracesJob, publishTraces } from './jobs/publish-traces.job.js';
 import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
+import { AnalyticsRepository } from './persistence/analytics.repository.js';
+import { KeptCountsRepository } from './persistence/kept-counts.repository.js';
+import { PublishTracesRepository } from './persistence/publish-traces.repository.js';
+import { TraceExportRepository } from './persistence/trace-export.repository.js';
+import { TraceListRepository } from './persistence/trace-list.repository.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 
-/** What the agents did: a trace of every run, kept and read for 90 days. */
+const traces = [TraceRepository, TraceListRepository, RecordTrace, ReadTraces, TraceAccessGuard, HoldTracesOfThreads, PurgeTraces];
+
+const publishing = [PublishTracesRepository, PublishTraces, PublishTracesJob, TraceExportRepository, ExportTraces];
+
+const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, KeptCountsRepository, RemoveLeftBehindCounts];
+
+/** What the agents did: a trace of every run, kept and read for 90 days, exported, and counted. */
 @Module({
-  imports: [ConversationsModule, HooksModule, JobsModule.define(purgeTraces)],
-  controllers: [TracesController],
-  providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard, HoldTracesOfThreads],
+  imports: [AgentsModule, ConversationsModule, HooksModule, JobsModule.define(purgeTraces, publishTraces)],
+  controllers: [TracesController, AnalyticsController],
+  providers: [...traces, ...publishing, ...analytics],
   exports: [RecordTrace],
 })
 export class ObservabilityModule {}

@@ -12,6 +12,8 @@ import { ReadTraces, type TraceQuery } from './application/read-traces.js';
 import { RecordTrace } from './application/record-trace.js';
 import { MessageTraceNotFound, TraceNotFound } from './domain/observability.errors.js';
 import { PurgeTraces } from './jobs/purge-traces.job.js';
+import { KeptCountsRepository } from './persistence/kept-counts.repository.js';
+import { TraceListRepository } from './persistence/trace-list.repository.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 import { tracesSchema } from './persistence/traces.schema.js';
 import { PURGE_BATCH, RETENTION_MS } from './limits.js';
@@ -36,7 +38,7 @@ beforeAll(async () => {
   open = await openTestDatabase([accessContext.schema, agentsContext.schema, conversationsContext.schema, tracesSchema]);
   traces = new TraceRepository(open.database);
   record = new RecordTrace();
-  read = new ReadTraces(traces, new ManualClock(NOW));
+  read = new ReadTraces(traces, new TraceListRepository(open.database), new ManualClock(NOW));
 });
 
 afterAll(() => open.close());
@@ -308,7 +310,7 @@ describe('reading traces', () => {
 });
 
 describe('the purge', () => {
-  const purge = (): PurgeTraces => new PurgeTraces(traces, new ManualClock(NOW), createLogger({ logLevel: 'silent' }));
+  const purge = (): PurgeTraces => new PurgeTraces(traces, new KeptCountsRepository(open.database), new ManualClock(NOW), createLogger({ logLevel: 'silent' }));
   const keepOld = (on: Conversation, count: number): Promise<void> =>
     keep(...Array.from({ length: count }, () => finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) })));
   const stored = async (on: Conversation): Promise<string[]> => {

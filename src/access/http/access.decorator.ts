@@ -22,9 +22,9 @@ export interface AccessDeclaration {
   readonly resource?: ResourceReference | readonly ResourceReference[];
   /**
    * The budget that a request counts against: `chat`, of the organization and the first resource's agent;
-   * `traces`, of the organization.
+   * `traces` and `traceExport`, of the organization.
    */
-  readonly rateLimit?: 'chat' | 'traces';
+  readonly rateLimit?: 'chat' | 'traces' | 'traceExport';
   /** A session pass is accepted too, for its own conversation. */
   readonly sessionPass?: true;
 }

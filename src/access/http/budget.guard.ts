@@ -9,9 +9,9 @@ import { RequestedResources } from './requested-resources.js';
 
 type Budget = NonNullable<AccessDeclaration['rateLimit']>;
 
-const BUDGETS = [budget('chat', 600, 60), budget('traces', 30, 60)];
+const BUDGETS = [budget('chat', 600, 60), budget('traces', 30, 60), budget('traceExport', 20, 60)];
 /** Each API server counts its own requests for traces. */
-const PER_PROCESS = new Set<string>(['traces'] satisfies Budget[]);
+const PER_PROCESS = new Set<string>(['traces', 'traceExport'] satisfies Budget[]);
 
 function budget(name: Budget, limit: number, windowSeconds: number): ThrottlerOptions {
   return {

@@ -28,7 +28,8 @@ export interface ToolCallRecord {
   readonly status: ToolCallStatus;
 }
 
-export type ReactionName = 'thumbs_up' | 'thumbs_down';
+export const REACTION_NAMES = ['thumbs_up', 'thumbs_down'] as const;
+export type ReactionName = (typeof REACTION_NAMES)[number];
 
 /** What the user thought of a reply. */
 export interface Reaction {

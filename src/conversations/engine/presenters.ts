@@ -125,7 +125,7 @@ export function messageView(
   };
 }
 
-function reactionView(reaction: Reaction | null): MessageView['reactions'] {
+export function reactionView(reaction: Reaction | null): MessageView['reactions'] {
   if (reaction === null) return {};
   const { reaction: name, comment, createdAt } = reaction;
   return { [name]: { comment, createdAt } };

@@ -10,11 +10,10 @@ import {
   TimestampField,
   UuidField,
 } from '../../platform/http/index.js';
-import type { ReactionName } from '../domain/message.js';
+import { REACTION_NAMES, type ReactionName } from '../domain/message.js';
 import type { Channel } from '../domain/thread.js';
 
 const CHANNELS = ['api', 'widget'] as const satisfies readonly Channel[];
-const REACTIONS = ['thumbs_up', 'thumbs_down'] as const satisfies readonly ReactionName[];
 const MAX_METADATA_ENTRIES = 16;
 const MAX_PAGE = 100;
 const MAX_COMMENT = 10_000;
@@ -75,7 +74,7 @@ export class DeletedResponse {
 }
 
 export class ReactionBody {
-  @EnumField(REACTIONS, { nullable: true })
+  @EnumField(REACTION_NAMES, { nullable: true })
   readonly reaction!: ReactionName | null;
   @StringField({ optional: true, max: MAX_COMMENT })
   readonly comment?: string;

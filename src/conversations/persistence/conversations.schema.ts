@@ -152,7 +152,12 @@ const additionalContext = migration('2026112392_conversations_additional_context
   'alter table messages add column additional_context jsonb, add column context_bytes bigint not null default 0',
 ]);
 
+/** For the counts of an organization's reactions: few replies have one, and only those are in it. */
+const reactions = migration('2026112421_conversations_reactions', [
+  'create index messages_by_reaction on messages (organization_id, created_at) where reaction is not null',
+]);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions],
 };

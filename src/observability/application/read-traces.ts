@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { MessageTraceNotFound, TraceNotFound } from '../domain/observability.errors.js';
 import type { Trace, TraceSummary } from '../domain/trace.js';
-import { type TraceKey, TraceRepository } from '../persistence/trace.repository.js';
 import { RETENTION_MS } from '../limits.js';
+import { TraceListRepository } from '../persistence/trace-list.repository.js';
+import { type TraceKey, TraceRepository } from '../persistence/trace.repository.js';
 
 export interface TraceQuery {
   /** From 1. */
@@ -26,6 +27,7 @@ export interface TracePage {
 export class ReadTraces {
   constructor(
     private readonly traces: TraceRepository,
+    private readonly listed: TraceListRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -38,14 +40,15 @@ export class ReadTraces {
       agentId,
       threadId: query.threadId,
       from: query.from === null || query.from < oldest ? oldest : query.from,
-      to: query.to === null || query.to > now ? now : query.to,
+      to: query.to === null || query.to > now ? endOfHour(now) : justAfter(query.to),
     };
     // Only what lies between reaches the database, to which the farthest years of a query are none.
-    if (filter.to < filter.from) return { traces: [], totalItems: 0 };
-    const totalItems = await this.traces.count(filter);
+    if (filter.to <= filter.from) return { traces: [], totalItems: 0 };
     const offset = (query.page - 1) * query.limit;
+    const { count: totalItems, before, skipped } = await this.listed.count(filter, offset);
     if (offset >= totalItems) return { traces: [], totalItems };
-    return { traces: await this.traces.summaries(filter, offset, query.limit), totalItems };
+    const rest = { ...filter, to: before ?? filter.to };
+    return { traces: await this.listed.summaries(rest, offset - skipped, query.limit), totalItems };
   }
 
   /** @throws TraceNotFound */
@@ -72,4 +75,16 @@ export class ReadTraces {
   private oldestReadable(): Date {
     return new Date(this.clock.now().getTime() - RETENTION_MS);
   }
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Nothing is later than now; counts that are kept by the hour are at hand for whole hours. */
+function endOfHour(now: Date): Date {
+  return new Date(Math.floor(now.getTime() / HOUR_MS + 1) * HOUR_MS);
+}
+
+/** Times are kept to the millisecond. */
+function justAfter(time: Date): Date {
+  return new Date(time.getTime() + 1);
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord } from '../../conversations/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
-import type { Trace } from '../domain/trace.js';
+import type { RecordedTrace } from '../domain/trace.js';
+import { userKeyOf } from '../domain/user-key.js';
 import { traceRow } from '../persistence/trace.repository.js';
 
 /** Leaves a trace of every run, in the statement that ends it: there is one exactly when the run is stored. */
@@ -12,8 +13,11 @@ export class RecordTrace extends RunObserver {
   }
 }
 
-function traceOf(finished: FinishedRun): Trace {
+function traceOf(finished: FinishedRun): RecordedTrace {
   const { run, agent, message } = finished;
+  const input = inputOf(finished);
+  const output = message?.content ?? '';
+  const { steps, bytes } = boundedSteps(finished.steps);
   return {
     id: run.id,
     agentId: run.agentId,
@@ -26,12 +30,15 @@ function traceOf(finished: FinishedRun): Trace {
     startedAt: run.createdAt,
     latencyMs: finished.latencyMs,
     usage: run.usage,
-    input: inputOf(finished),
-    output: message?.content ?? '',
+    input,
+    output,
     timeToFirstTokenMs: finished.timeToFirstTokenMs,
-    steps: boundedSteps(finished.steps),
+    steps,
     error: run.error,
     userContext: finished.userContext,
+    endedAt: run.completedAt ?? run.createdAt,
+    storedBytes: Buffer.byteLength(input) + Buffer.byteLength(output) + bytes,
+    userKey: userKeyOf(finished.userContext),
   };
 }
 

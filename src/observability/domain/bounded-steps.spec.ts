@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RunStep } from '../../conversations/index.js';
 import { STEP_ERROR_CHARACTERS, STEP_VALUE_BYTES, STEP_VALUE_DEPTH, STEPS_BYTES } from '../limits.js';
 import { boundedSteps } from './bounded-steps.js';
+import type { TraceStep } from './trace.js';
 
 function step(values: Partial<RunStep>): RunStep {
   return {
@@ -10,8 +11,8 @@ function step(values: Partial<RunStep>): RunStep {
   };
 }
 
-function only(values: Partial<RunStep>): ReturnType<typeof boundedSteps>[number] | undefined {
-  return boundedSteps([step(values)])[0];
+function only(values: Partial<RunStep>): TraceStep | undefined {
+  return boundedSteps([step(values)]).steps[0];
 }
 
 function nested(levels: number): unknown {
@@ -48,7 +49,7 @@ describe('the steps of a trace', () => {
   it('are bounded all together, those past the bound still named', () => {
     const large = 'x'.repeat(STEP_VALUE_BYTES);
     const count = STEPS_BYTES / STEP_VALUE_BYTES + 10;
-    const steps = boundedSteps(Array.from({ length: count }, (_, index) => step({ id: String(index), output: large })));
+    const { steps } = boundedSteps(Array.from({ length: count }, (_, index) => step({ id: String(index), output: large })));
     expect(steps.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, index) => String(index)));
     expect(steps.at(0)?.output).toBe(large);
     expect(steps.at(-1)?.output).toEqual({ truncated: true, bytes: STEP_VALUE_BYTES, preview: '' });

@@ -11,21 +11,31 @@ export interface TruncatedValue {
   readonly preview: string;
 }
 
+export interface BoundedSteps {
+  readonly steps: readonly TraceStep[];
+  /** Roughly what they take as JSON. */
+  readonly bytes: number;
+}
+
+/** What a step takes besides its input and output. */
+const STEP_BYTES = 300;
+
 /** The steps as a trace keeps them: in order, of bounded size, and of nothing that is not JSON. */
-export function boundedSteps(steps: readonly RunStep[]): TraceStep[] {
+export function boundedSteps(steps: readonly RunStep[]): BoundedSteps {
   let left = STEPS_BYTES;
   const bounded = (value: unknown): unknown => {
     const kept = boundedValue(value, Math.min(STEP_VALUE_BYTES, left));
     left = Math.max(0, left - kept.bytes);
     return kept.value;
   };
-  return steps.map(({ startedAt, input, output, error, ...step }) => ({
+  const kept = steps.map(({ startedAt, input, output, error, ...step }) => ({
     ...step,
     startedAt: startedAt.toISOString(),
     input: bounded(input),
     output: bounded(output),
     error: error === null ? null : boundedError(error),
   }));
+  return { steps: kept, bytes: STEPS_BYTES - left + kept.length * STEP_BYTES };
 }
 
 /** @returns the value, or what stands for it, and roughly how many bytes are kept */

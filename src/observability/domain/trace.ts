@@ -41,3 +41,12 @@ export interface Trace extends TraceSummary {
   readonly error: RunError | null;
   readonly userContext: UserContext | null;
 }
+
+/** A trace as it is recorded, with what nobody is shown. */
+export interface RecordedTrace extends Trace {
+  readonly endedAt: Date;
+  /** Roughly what it takes as JSON. */
+  readonly storedBytes: number;
+  /** Stands for the user that `userContext` names, a UUID; null where it names none. */
+  readonly userKey: string | null;
+}

@@ -1,13 +1,15 @@
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, OrganizationDirectory, pathResource, type Principal } from '../../access/index.js';
+import { ReadReactions } from '../../conversations/index.js';
 import { SessionStartOutcomes } from '../../hooks/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ExportTraces } from '../application/export-traces.js';
 import { ReadTraces } from '../application/read-traces.js';
 import type { Trace } from '../domain/trace.js';
 import { TraceAccessGuard } from './trace-access.guard.js';
-import { detailView, summaryView } from './trace-view.js';
-import { ListTracesQuery, TraceDetailResponse, TraceListResponse } from './traces.dto.js';
+import { detailView, exportView, summaryView } from './trace-view.js';
+import { ExportTracesQuery, ListTracesQuery, TraceDetailResponse, TraceExportResponse, TraceListResponse } from './traces.dto.js';
 
 @ApiTags('Traces')
 @Controller('v1/agents/:agentId')
@@ -15,6 +17,8 @@ import { ListTracesQuery, TraceDetailResponse, TraceListResponse } from './trace
 export class TracesController {
   constructor(
     private readonly traces: ReadTraces,
+    private readonly exportTraces: ExportTraces,
+    private readonly reactions: ReadReactions,
     private readonly organizations: OrganizationDirectory,
     private readonly sessionStarts: SessionStartOutcomes,
   ) {}
@@ -47,6 +51,32 @@ export class TracesController {
       traces: traces.map(summaryView),
       meta: { page, limit, totalItems, totalPages: Math.ceil(totalItems / limit) },
     };
+  }
+
+  @Get('traces/export')
+  @Access({ scope: 'none', resource: pathResource('agent', 'agentId'), rateLimit: 'traceExport' })
+  @ApiOperation({
+    operationId: 'exportTraces',
+    summary: 'Walk through whole traces of an agent, newest first',
+    description:
+      'Pass `meta.cursor` back until it is null. A walk keeps to the range it began with and holds every trace that was ' +
+      'exportable then exactly once. A trace becomes exportable 2 to 3 minutes after its run has ended: for extracts that can be ' +
+      'repeated, use a `toTimestamp` at least 15 minutes in the past. Reactions, `threadId` and `sessionStartHook` are not part ' +
+      'of exports. 20 requests per minute and organization.',
+  })
+  @ApiOkResponse({ type: TraceExportResponse })
+  @ApiErrors(400, 401, 403, 404, 429)
+  async export(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Query() { fromTimestamp, toTimestamp, cursor }: ExportTracesQuery,
+  ): Promise<TraceExportResponse> {
+    const page = await this.exportTraces.execute(caller.organizationId, agentId, {
+      from: fromTimestamp === undefined ? undefined : new Date(fromTimestamp),
+      to: toTimestamp === undefined ? undefined : new Date(toTimestamp),
+      cursor,
+    });
+    return { traces: page.traces.map(exportView), meta: { cursor: page.cursor } };
   }
 
   @Get('traces/:traceId')
@@ -85,6 +115,10 @@ export class TracesController {
     const { organizationId } = caller;
     const organization = await this.organizations.find(organizationId);
     const hasSessionStartHooks = organization?.features.has('session_start_hook') ?? false;
-    return detailView(trace, hasSessionStartHooks ? await this.sessionStarts.of(organizationId, trace.threadId) : undefined);
+    const [reactions, sessionStart] = await Promise.all([
+      trace.messageId === null ? {} : this.reactions.of(organizationId, trace.messageId),
+      hasSessionStartHooks ? this.sessionStarts.of(organizationId, trace.threadId) : undefined,
+    ]);
+    return detailView(trace, reactions, sessionStart);
   }
 }

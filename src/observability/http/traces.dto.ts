@@ -8,6 +8,7 @@ import {
   ObjectField,
   ObjectListField,
   QueryIntegerField,
+  QueryStringField,
   QueryUuidField,
   StringField,
   TimestampField,
@@ -25,6 +26,20 @@ const STATUSES = [
 const STEP_TYPES = ['model', 'tool', 'retrieval', 'hook', 'memory'] as const satisfies readonly StepType[];
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
+
+export class ExportTracesQuery {
+  @TimestampField({
+    optional: true,
+    description: 'Traces of runs that started then or later. 90 days ago by default, and at the earliest; beside a cursor, as its walk began.',
+  })
+  readonly fromTimestamp?: string;
+
+  @TimestampField({ optional: true, description: 'Traces of runs that started before. Now by default; ignored beside a cursor.' })
+  readonly toTimestamp?: string;
+
+  @QueryStringField({ optional: true, description: '`meta.cursor` of the page before.' })
+  readonly cursor?: string;
+}
 
 export class ListTracesQuery {
   @QueryIntegerField({ min: 1, optional: true, description: 'From 1, which is the default.' })
@@ -67,8 +82,6 @@ class TraceFields {
   readonly id!: string;
   @UuidField()
   readonly agentId!: string;
-  @UuidField()
-  readonly threadId!: string;
   @UuidField({ nullable: true, description: 'The assistant message; null when the run ended without one.' })
   readonly messageId!: string | null;
   @EnumField(CHANNELS)
@@ -88,6 +101,9 @@ class TraceFields {
 }
 
 export class TraceSummaryResponse extends TraceFields {
+  @UuidField()
+  readonly threadId!: string;
+
   @StringField({ description: "The user's message, or what was approved and declined; its first 200 characters." })
   readonly input!: string;
   @StringField({ description: 'The reply, its first 200 characters.' })
@@ -161,7 +177,8 @@ export class SessionStartOutcomeResponse {
   readonly contexts!: readonly SessionContextResponse[];
 }
 
-export class TraceDetailResponse extends TraceFields {
+/** A trace whole; what is shown of its conversation besides differs. */
+class WholeTraceFields extends TraceFields {
   @StringField({ description: "The user's message; of a run that resumed another, what was approved and declined." })
   readonly input!: string;
   @StringField({ description: 'The reply.' })
@@ -170,10 +187,15 @@ export class TraceDetailResponse extends TraceFields {
   readonly timeToFirstTokenMs!: number | null;
   @ObjectListField(() => TraceStepResponse, { description: 'In the order in which they ended.' })
   readonly steps!: readonly TraceStepResponse[];
-  @JsonObjectField()
-  readonly reactions!: Readonly<Record<string, unknown>>;
   @JsonObjectField({ optional: true, description: 'Absent when the caller passed no `config.userContext`.' })
   readonly userContext?: UserContext;
+}
+
+export class TraceDetailResponse extends WholeTraceFields {
+  @UuidField()
+  readonly threadId!: string;
+  @JsonObjectField({ description: 'Of the assistant message: at most one, by its name, with `comment` and `createdAt`.' })
+  readonly reactions!: Readonly<Record<string, unknown>>;
   @ObjectField(() => SessionStartOutcomeResponse, {
     optional: true,
     nullable: true,
@@ -181,4 +203,18 @@ export class TraceDetailResponse extends TraceFields {
       'The same in every trace of a thread. Null when no session-start hook ran on it; absent for organizations without the feature.',
   })
   readonly sessionStartHook?: SessionStartOutcomeResponse | null;
+}
+
+export class ExportedTraceResponse extends WholeTraceFields {}
+
+export class TraceExportMetaResponse {
+  @StringField({ nullable: true, description: 'To be passed back for the next page; null at the end.' })
+  readonly cursor!: string | null;
+}
+
+export class TraceExportResponse {
+  @ObjectListField(() => ExportedTraceResponse, { description: 'Newest first; how many varies with their size.' })
+  readonly traces!: readonly ExportedTraceResponse[];
+  @ObjectField(() => TraceExportMetaResponse)
+  readonly meta!: TraceExportMetaResponse;
 }

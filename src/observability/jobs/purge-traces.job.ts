@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { TraceRepository } from '../persistence/trace.repository.js';
 import { PURGE_BATCH, PURGE_EVERY_MINUTES, RETENTION_MS } from '../limits.js';
+import { KeptCountsRepository } from '../persistence/kept-counts.repository.js';
+import { TraceRepository } from '../persistence/trace.repository.js';
+
+const DAY_MS = 24 * 3_600_000;
 
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
@@ -19,6 +22,7 @@ export const purgeTraces = defineJob({
 export class PurgeTraces extends WorkerHost {
   constructor(
     private readonly traces: TraceRepository,
+    private readonly counts: KeptCountsRepository,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
@@ -35,6 +39,11 @@ export class PurgeTraces extends WorkerHost {
       batch = await this.traces.deleteBefore(cutoff, PURGE_BATCH);
       purged += batch;
     } while (batch > 0);
+    // A day is counted as long as a trace of it may be there.
+    const lastDay = new Date(cutoff.getTime() - DAY_MS);
+    do signal.throwIfAborted();
+    while (await this.counts.removeSomeBefore(lastDay, PURGE_BATCH));
+    await this.counts.mergeCounts();
     if (purged > 0) this.logger.info({ traces: purged }, 'Purged traces past their retention');
   }
 }

@@ -1,29 +1,10 @@
 import { raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { type InferResult, sql } from 'kysely';
-import type { RunUsage } from '../../conversations/index.js';
-import {
-  type ColumnsOf,
-  Database,
-  queryBuilder,
-  rowsOf,
-  type TableRow,
-  tableRow,
-  toDate,
-} from '../../platform/database/index.js';
-import type { Trace, TraceSummary } from '../domain/trace.js';
-import { SUMMARY_CHARACTERS } from '../limits.js';
+import { sql } from 'kysely';
+import { Database, rowsOf, type TableRow, tableRow } from '../../platform/database/index.js';
+import type { RecordedTrace, Trace } from '../domain/trace.js';
+import { notOfDeletedThread, tables, usageOf } from './trace-tables.js';
 import { type StoredTrace, traces } from './traces.schema.js';
-
-export interface TraceFilter {
-  readonly organizationId: string;
-  readonly agentId: string;
-  /** Null for every conversation. */
-  readonly threadId: string | null;
-  /** Both included. */
-  readonly from: Date;
-  readonly to: Date;
-}
 
 /** One trace of an agent, by one of the two ids it is known by. */
 export interface TraceKey {
@@ -35,27 +16,9 @@ export interface TraceKey {
   readonly from: Date;
 }
 
-/** For what no entity fits: the beginnings of texts that may be long, and removals in batches. */
-const tables = queryBuilder<{
-  traces: ColumnsOf<typeof traces>;
-  /** Of another context: traces are those of threads that are there. */
-  threads: { id: string; deleted_at: string | null };
-}>();
-
 @Injectable()
 export class TraceRepository {
   constructor(private readonly database: Database) {}
-
-  async count(filter: TraceFilter): Promise<number> {
-    const [row] = await rowsOf(this.database, matching(filter).select(sql<number>`count(*)::int`.as('count')));
-    return row?.count ?? 0;
-  }
-
-  /** Newest first. */
-  async summaries(filter: TraceFilter, offset: number, limit: number): Promise<TraceSummary[]> {
-    const page = summariesOf(filter).orderBy('started_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit);
-    return (await rowsOf(this.database, page)).map(toSummary);
-  }
 
   async find({ organizationId, agentId, by, id, from }: TraceKey): Promise<Trace | null> {
     const found = await this.database.read((em) =>
@@ -89,69 +52,38 @@ export class TraceRepository {
   }
 }
 
-/** Large threads are deleted before their rows are removed; there are few of those at any time. */
-const notOfDeletedThread = (traces: string): string =>
-  `${traces}.thread_id not in (select id from threads where deleted_at is not null)`;
-
 function someTraces(limit: number) {
   return tables.selectFrom('traces').select('id').limit(limit).forUpdate().skipLocked();
 }
 
-function matching({ organizationId, agentId, threadId, from, to }: TraceFilter) {
-  const found = tables
-    .selectFrom('traces')
-    .where('organization_id', '=', organizationId)
-    .where('agent_id', '=', agentId)
-    .where('started_at', '>=', from.toISOString())
-    .where('started_at', '<=', to.toISOString())
-    .where(sql<boolean>`${sql.raw(notOfDeletedThread('traces'))}`);
-  return threadId === null ? found : found.where('thread_id', '=', threadId);
-}
-
-/** The drivers answer a `bigint` as text; as a float it is a number, exact as far as JavaScript's are. */
-function summariesOf(filter: TraceFilter) {
-  return matching(filter)
-    .select(['id', 'agent_id', 'thread_id', 'message_id', 'channel', 'provider', 'model', 'status', 'started_at', 'credits'])
-    .select([
-      sql<number>`latency_ms::float8`.as('latency_ms'),
-      sql<number | null>`input_tokens::float8`.as('input_tokens'),
-      sql<number | null>`output_tokens::float8`.as('output_tokens'),
-      // Code points.
-      sql<string>`left(input, ${SUMMARY_CHARACTERS})`.as('input'),
-      sql<string>`left(output, ${SUMMARY_CHARACTERS})`.as('output'),
-    ]);
-}
-
 /** The trace of a run, to be kept with its end. */
-export function traceRow(organizationId: string, { usage, ...trace }: Trace): TableRow {
+export function traceRow(organizationId: string, { usage, ...trace }: RecordedTrace): TableRow {
   const { inputTokens, outputTokens, credits } = usage;
-  return tableRow(traces, { ...trace, organizationId, inputTokens, outputTokens, credits });
+  return tableRow(traces, { ...trace, organizationId, inputTokens, outputTokens, credits, publishedAt: null, withheld: false });
 }
 
-function toSummary(row: InferResult<ReturnType<typeof summariesOf>>[number]): TraceSummary {
+/** @param stored what a reader of traces is shown, whatever else the row has */
+export function toTrace(stored: Omit<StoredTrace, keyof Unshown>): Trace {
+  const { inputTokens, outputTokens, credits } = stored;
   return {
-    id: row.id,
-    agentId: row.agent_id,
-    threadId: row.thread_id,
-    messageId: row.message_id,
-    channel: row.channel,
-    provider: row.provider,
-    model: row.model,
-    status: row.status,
-    startedAt: toDate(row.started_at),
-    latencyMs: row.latency_ms,
-    usage: usageOf(row.input_tokens, row.output_tokens, row.credits),
-    input: row.input,
-    output: row.output,
+    id: stored.id,
+    agentId: stored.agentId,
+    threadId: stored.threadId,
+    messageId: stored.messageId,
+    channel: stored.channel,
+    provider: stored.provider,
+    model: stored.model,
+    status: stored.status,
+    startedAt: stored.startedAt,
+    latencyMs: stored.latencyMs,
+    timeToFirstTokenMs: stored.timeToFirstTokenMs,
+    usage: usageOf(inputTokens, outputTokens, credits),
+    input: stored.input,
+    output: stored.output,
+    steps: stored.steps,
+    error: stored.error,
+    userContext: stored.userContext,
   };
 }
 
-function toTrace(stored: StoredTrace): Trace {
-  const { organizationId: _organizationId, inputTokens, outputTokens, credits, ...trace } = stored;
-  return { ...trace, usage: usageOf(inputTokens, outputTokens, credits) };
-}
-
-function usageOf(inputTokens: number | null, outputTokens: number | null, credits: number): RunUsage {
-  const totalTokens = inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens;
-  return { inputTokens, outputTokens, totalTokens, credits };
-}
+type Unshown = Pick<StoredTrace, 'organizationId' | 'endedAt' | 'storedBytes' | 'userKey' | 'publishedAt' | 'withheld'>;

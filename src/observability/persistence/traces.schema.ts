@@ -27,6 +27,15 @@ export const traces = defineEntity({
     steps: p.json<readonly TraceStep[]>(),
     error: p.json<RunError>().strictNullable(),
     userContext: p.json<UserContext>().strictNullable(),
+    endedAt: p.datetime(3),
+    /** Roughly what it takes as JSON, so that a page ends before it is too large without any of them being read. */
+    storedBytes: p.bigint('number'),
+    /** Stands for the user that `userContext` names: users are counted without their names being kept for it. */
+    userKey: p.uuid().strictNullable(),
+    /** When it was counted, and could be exported from then on; null until then. */
+    publishedAt: p.datetime(3).strictNullable(),
+    /** Of an organization with HIPAA data handling when it was published: never leaves the service. */
+    withheld: p.boolean(),
   },
 });
 export type StoredTrace = InferEntity<typeof traces>;
@@ -67,4 +76,74 @@ const init = migration('2026112104_observability_init', [
   'create index traces_by_age on traces (started_at)',
 ]);
 
-export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init] };
+/**
+ * What a job does with each trace once, some minutes after its run: see `PublishTraces`.
+ *
+ * `trace_counts` holds how many traces an agent has by the hour of their start, as numbers to be added up: rows are only
+ * ever added and merged, so that whoever deletes a trace never waits for whoever publishes others. A trace counts from
+ * its publication to its deletion, by whatever way it is deleted: the trigger sees also what goes with a thread.
+ *
+ * None of these tables refers to `agents`: see `init`. A job removes what is left of agents that are gone.
+ */
+const publishing = migration('2026112420_observability_publishing', [
+  `alter table traces
+     add column ended_at timestamptz(3),
+     add column stored_bytes bigint,
+     add column user_key uuid,
+     add column published_at timestamptz(3),
+     add column withheld boolean not null default false`,
+  `update traces set
+     ended_at = started_at + latency_ms * interval '1 millisecond',
+     stored_bytes = octet_length(input) + octet_length(output) + octet_length(steps::text),
+     user_key = encode(substr(sha256(convert_to(user_context ->> 'userId', 'UTF8')), 1, 16), 'hex')::uuid`,
+  'alter table traces alter column ended_at set not null, alter column stored_bytes set not null',
+  'create index traces_unpublished on traces (ended_at) where published_at is null',
+  'create index traces_unpublished_by_agent on traces (agent_id, started_at) where published_at is null',
+  `create table trace_counts (
+    organization_id uuid not null,
+    agent_id uuid not null,
+    hour timestamptz not null,
+    traces bigint not null,
+    replies bigint not null
+  )`,
+  'create index trace_counts_by_agent on trace_counts (agent_id, hour)',
+  'create index trace_counts_by_age on trace_counts (hour)',
+  `create function count_removed_traces() returns trigger language plpgsql as $$
+   begin
+     insert into trace_counts (organization_id, agent_id, hour, traces, replies)
+     select organization_id, agent_id, date_trunc('hour', started_at, 'UTC'), -count(*), -count(message_id)
+     from removed where published_at is not null group by 1, 2, 3;
+     return null;
+   end $$`,
+  `create trigger traces_removed after delete on traces referencing old table as removed
+     for each statement execute function count_removed_traces()`,
+  `create table agent_usage (
+    organization_id uuid not null,
+    agent_id uuid not null,
+    width text not null check (width in ('hour', 'day')),
+    bucket_start timestamptz not null,
+    runs bigint not null,
+    failed bigint not null,
+    input_tokens bigint not null,
+    output_tokens bigint not null,
+    credit_units bigint not null,
+    duration_p50 integer,
+    duration_p95 integer,
+    first_token_p50 integer,
+    first_token_p95 integer,
+    durations jsonb not null,
+    first_tokens jsonb not null,
+    primary key (agent_id, width, bucket_start)
+  )`,
+  'create index agent_usage_by_age on agent_usage (bucket_start)',
+  `create table agent_users (
+    organization_id uuid not null,
+    agent_id uuid not null,
+    hour timestamptz not null,
+    user_key uuid not null,
+    primary key (agent_id, hour, user_key)
+  )`,
+  'create index agent_users_by_age on agent_users (hour)',
+]);
+
+export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init, publishing] };

@@ -50,6 +50,13 @@ export function isTimestamp(value: unknown): boolean {
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCMonth() === Number(month) - 1;
 }
 
+export function isDate(value: unknown): boolean {
+  return typeof value === 'string' && value.length === DATE_LENGTH && isTimestamp(`${value}T00:00:00Z`);
+}
+
+/** Of `2025-01-31`. */
+const DATE_LENGTH = 10;
+
 /** An object of entries whose keys the caller chooses; `faultOf` says what is wrong with a value. */
 export function IsMap(wanted: string, bounds: MapBounds, faultOf: (value: unknown) => string | undefined): PropertyDecorator {
   const { maxEntries = Infinity, maxKeyLength = 255 } = bounds;

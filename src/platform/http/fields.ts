@@ -4,7 +4,7 @@ import { Transform, Type } from 'class-transformer';
 import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsObject } from 'class-validator';
 import { isString, IsString, IsUUID, Matches, Max, Min, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
 import { isUuid } from '../ids/index.js';
-import { type Bounds, isJsonObject, IsMap, isText, isTimestamp, type MapBounds, range, rule, type TextBounds } from './constraints.js';
+import { type Bounds, isDate, isJsonObject, IsMap, isText, isTimestamp, type MapBounds, range, rule, type TextBounds } from './constraints.js';
 import type { DtoClass } from './plain-to-instance.js';
 
 /*
@@ -188,6 +188,13 @@ export function UrlField(options: FieldOptions & UrlBounds = {}): PropertyDecora
     return !plain || (url.username === '' && url.password === '' && !/[\s\p{Cc}]/u.test(value as string));
   };
   return field(options, { type: 'string', format: 'uri', maxLength: max }, rule('isUrl', isUrl, wanted));
+}
+
+/** A day, or a moment; `momentOf` tells the moments. */
+export function DateOrTimestampField(options: FieldOptions = {}): PropertyDecorator {
+  const wanted = says('must be an ISO 8601 date, such as 2025-01-31, or a date and time with an offset');
+  const isEither = (value: unknown): boolean => isTimestamp(value) || isDate(value);
+  return field(options, { type: 'string' }, rule('isDateOrTimestamp', isEither, wanted));
 }
 
 /** The field is accepted whatever it holds, and forgotten. */

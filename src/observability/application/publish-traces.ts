@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { OrganizationDirectory } from '../../access/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
+import { PUBLISH_AFTER_MS, PUBLISH_BATCH } from '../limits.js';
+import { PublishTracesRepository, type TraceToPublish } from '../persistence/publish-traces.repository.js';
+
+/**
+ * Takes up each finished trace once, two minutes after its run: counts it for lists, usage and feedback, and makes it
+ * part of exports. Each batch is one transaction, so that being broken off, or two at once, neither skips a trace nor
+ * counts one twice.
+ */
+@Injectable()
+export class PublishTraces {
+  constructor(
+    private readonly database: Database,
+    private readonly traces: PublishTracesRepository,
+    private readonly organizations: OrganizationDirectory,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Publishes all that ended two minutes before the call.
+   * @returns how many
+   * @throws the signal's reason once that is aborted
+   */
+  async execute(signal: AbortSignal): Promise<number> {
+    const before = new Date(this.clock.now().getTime() - PUBLISH_AFTER_MS);
+    let published = 0;
+    let batch: number;
+    do {
+      signal.throwIfAborted();
+      const due = await this.traces.due(before, PUBLISH_BATCH);
+      // None of those that are due, where somebody is deleting them.
+      batch = due.length === 0 ? 0 : await this.publish(due);
+      published += batch;
+    } while (batch > 0);
+    return published;
+  }
+
+  private async publish(due: readonly TraceToPublish[]): Promise<number> {
+    const withheld = await this.withheldOf(new Set(due.map(({ organizationId }) => organizationId)));
+    const ids = due.map(({ id }) => id);
+    return this.database.transaction(async (transaction) => {
+      const published = await this.traces.publish(transaction, ids, withheld, this.clock.now());
+      return published.length;
+    });
+  }
+
+  /** Looked up before the transaction: the embedded database has one connection. */
+  private async withheldOf(organizationIds: ReadonlySet<string>): Promise<string[]> {
+    const all = await Promise.all([...organizationIds].map(async (id) => ({ id, organization: await this.organizations.find(id) })));
+    // Of an organization without settings the data handling is unknown.
+    return all.filter(({ organization }) => organization?.features.has('hipaa') ?? true).map(({ id }) => id);
+  }
+}

@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import type { TimeRange } from '../domain/analytics-range.js';
+import { type BucketWidth, Usage, type UsageSummary, WIDTH_MS } from '../domain/usage.js';
+import { RETENTION_MS } from '../limits.js';
+import { AnalyticsRepository } from '../persistence/analytics.repository.js';
+
+export interface UsageBucket {
+  readonly start: Date;
+  readonly usage: UsageSummary;
+}
+
+const NONE = new Usage().summary;
+
+/** How much an agent was used, over time. */
+@Injectable()
+export class ReadUsage {
+  constructor(
+    private readonly analytics: AnalyticsRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Every bucket of the range, oldest first, those without a run included. A run counts in the bucket that it started in,
+   * as soon as it has ended, and also when its conversation has been deleted.
+   * @param range from the start of a bucket to the end of one
+   */
+  async execute(organizationId: string, agentId: string, range: TimeRange, width: BucketWidth): Promise<UsageBucket[]> {
+    const kept = this.keptOf(range);
+    const found = kept.from < kept.to ? await this.analytics.usage(organizationId, agentId, kept, width) : new Map<number, UsageSummary>();
+    const count = Math.ceil((range.to.getTime() - range.from.getTime()) / WIDTH_MS[width]);
+    return Array.from({ length: count }, (_, index) => {
+      const start = range.from.getTime() + index * WIDTH_MS[width];
+      return { start: new Date(start), usage: found.get(start) ?? NONE };
+    });
+  }
+
+  /** What of a range can hold a run: the farthest years of a query are none to the database. */
+  private keptOf({ from, to }: TimeRange): TimeRange {
+    const now = this.clock.now().getTime();
+    const oldest = new Date(now - RETENTION_MS - WIDTH_MS.day);
+    const newest = new Date(now + WIDTH_MS.day);
+    return { from: from < oldest ? oldest : from, to: to > newest ? newest : to };
+  }
+}

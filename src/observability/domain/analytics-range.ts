@@ -1,0 +1,61 @@
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { RETENTION_MS, USAGE_BUCKETS, USAGE_DAYS, USAGE_DEFAULT_DAYS } from '../limits.js';
+import { type BucketWidth, WIDTH_MS } from './usage.js';
+
+/** A range of time, `to` not included. */
+export interface TimeRange {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+const DAY_MS = WIDTH_MS.day;
+/** Of `2025-01-31`, which stands for a day rather than a moment. */
+const DATE_LENGTH = 10;
+
+/** @throws ValidationFailed when it ends before it begins */
+export function feedbackRange(from: string | undefined, to: string | undefined, now: Date): TimeRange {
+  const oldest = new Date(now.getTime() - RETENTION_MS);
+  const asked = ordered(from === undefined ? oldest : startOf(from), to === undefined ? now : endOf(to));
+  const to = earlier(asked.to, now);
+  // Of a range that lies outside altogether nothing is left.
+  return { from: earlier(asked.from < oldest ? oldest : asked.from, to), to };
+}
+
+/**
+ * The buckets that the range touches, whole.
+ * @throws ValidationFailed when it ends before it begins, or is too long
+ */
+export function usageRange(from: string | undefined, to: string | undefined, width: BucketWidth, now: Date): TimeRange {
+  const end = to === undefined ? now : endOf(to);
+  const asked = ordered(from === undefined ? new Date(end.getTime() - USAGE_DEFAULT_DAYS * DAY_MS) : startOf(from), end);
+  if (asked.to.getTime() - asked.from.getTime() > USAGE_DAYS * DAY_MS) {
+    throw new ValidationFailed(`querystring/from must be at most ${String(USAGE_DAYS)} days before to`);
+  }
+  const step = WIDTH_MS[width];
+  const range = {
+    from: new Date(Math.floor(asked.from.getTime() / step) * step),
+    to: new Date(Math.ceil(asked.to.getTime() / step) * step),
+  };
+  if ((range.to.getTime() - range.from.getTime()) / step > USAGE_BUCKETS) {
+    throw new ValidationFailed(`querystring/from and to must hold at most ${String(USAGE_BUCKETS)} buckets`);
+  }
+  return range;
+}
+
+function ordered(from: Date, to: Date): TimeRange {
+  if (from > to) throw new ValidationFailed('querystring/from must not be after to');
+  return { from, to };
+}
+
+function earlier(left: Date, right: Date): Date {
+  return left < right ? left : right;
+}
+
+function startOf(dateOrTimestamp: string): Date {
+  return new Date(dateOrTimestamp);
+}
+
+function endOf(dateOrTimestamp: string): Date {
+  const start = new Date(dateOrTimestamp);
+  return dateOrTimestamp.length === DATE_LENGTH ? new Date(start.getTime() + DAY_MS) : start;
+}

@@ -1,0 +1,103 @@
+import { REACTION_NAMES, type ReactionName } from '../../conversations/index.js';
+import {
+  DateOrTimestampField,
+  EnumField,
+  IntegerField,
+  NumberField,
+  ObjectField,
+  ObjectListField,
+  TimestampField,
+} from '../../platform/http/index.js';
+import type { BucketWidth } from '../domain/usage.js';
+import { MINUTES_SAVED_BY_REPLY, USAGE_DAYS, USAGE_DEFAULT_DAYS } from '../limits.js';
+
+const BUCKETS = ['hour', 'day'] as const satisfies readonly BucketWidth[];
+
+const DATES = 'A date (`2025-01-31`, a day in UTC) or a date and time.';
+
+export class FeedbackQuery {
+  @DateOrTimestampField({ optional: true, description: `${DATES} Replies of runs that started then or later; 90 days ago by default, and at the earliest.` })
+  readonly from?: string;
+
+  @DateOrTimestampField({ optional: true, description: `${DATES} Replies of runs that started before; a date includes its day. Now by default.` })
+  readonly to?: string;
+}
+
+export class ReactionShareResponse {
+  @EnumField(REACTION_NAMES)
+  readonly reaction!: ReactionName;
+  @IntegerField()
+  readonly count!: number;
+  @NumberField({ description: 'Of all messages, from 0 to 1; 0 where there are none.' })
+  readonly share!: number;
+}
+
+export class FeedbackResponse {
+  @TimestampField({ description: 'The range that was counted, from this moment on.' })
+  readonly from!: string;
+  @TimestampField({ description: 'The end of the range, which is not part of it.' })
+  readonly to!: string;
+  @IntegerField({ description: "The agent's replies. Those of deleted conversations no longer count." })
+  readonly messages!: number;
+  @IntegerField({ description: 'Distinct values of `config.userContext.userId`. Runs that name no user count for none.' })
+  readonly users!: number;
+  @ObjectListField(() => ReactionShareResponse, { description: 'One entry for each reaction, in a fixed order.' })
+  readonly reactions!: readonly ReactionShareResponse[];
+  @IntegerField({
+    description:
+      `An estimate: ${String(MINUTES_SAVED_BY_REPLY)} minutes for each reply, the time that a person is taken to need ` +
+      'to read a question, find the answer and write it down. Replies with thumbs down save none.',
+  })
+  readonly estimatedTimeSavedMinutes!: number;
+}
+
+export class UsageQuery {
+  @DateOrTimestampField({
+    optional: true,
+    description: `${DATES} Rounded down to the start of its bucket. ${String(USAGE_DEFAULT_DAYS)} days before \`to\` by default; at most ${String(USAGE_DAYS)} days before it.`,
+  })
+  readonly from?: string;
+
+  @DateOrTimestampField({ optional: true, description: `${DATES} Rounded up to the end of its bucket; a date includes its day. Now by default.` })
+  readonly to?: string;
+
+  @EnumField(BUCKETS, { optional: true, description: 'In UTC; `day` by default.' })
+  readonly bucket: BucketWidth = 'day';
+}
+
+export class PercentilesResponse {
+  @IntegerField({ nullable: true, description: 'Null where there is no value.' })
+  readonly p50!: number | null;
+  @IntegerField({ nullable: true })
+  readonly p95!: number | null;
+}
+
+export class UsageBucketResponse {
+  @TimestampField()
+  readonly start!: string;
+  @IntegerField({ description: 'Runs that started in the bucket and have ended.' })
+  readonly runs!: number;
+  @IntegerField({ description: 'Those that failed or timed out.' })
+  readonly failed!: number;
+  @IntegerField()
+  readonly inputTokens!: number;
+  @IntegerField()
+  readonly outputTokens!: number;
+  @NumberField()
+  readonly credits!: number;
+  @ObjectField(() => PercentilesResponse, { description: 'Milliseconds from the start of a run to its end, to within 2.5 %.' })
+  readonly durationMs!: PercentilesResponse;
+  @ObjectField(() => PercentilesResponse, { description: 'Milliseconds from the start of a run to its first text, to within 2.5 %.' })
+  readonly timeToFirstTokenMs!: PercentilesResponse;
+}
+
+export class UsageResponse {
+  @TimestampField({ description: 'Start of the first bucket.' })
+  readonly from!: string;
+  @TimestampField({ description: 'End of the last bucket.' })
+  readonly to!: string;
+  @EnumField(BUCKETS)
+  readonly bucket!: BucketWidth;
+  @ObjectListField(() => UsageBucketResponse, { description: 'Oldest first, without gaps.' })
+  readonly series!: readonly UsageBucketResponse[];
+}

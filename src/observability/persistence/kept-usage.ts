@@ -1,0 +1,22 @@
+import type { BucketWidth, UsageHistograms, UsageSummary } from '../domain/usage.js';
+
+/** The usage of an agent in one bucket of time, as it is kept: `USAGE_COLUMNS`. */
+export interface UsageColumns extends Omit<UsageSummary, 'duration' | 'firstToken'> {
+  readonly agentId: string;
+  readonly width: BucketWidth;
+  /** In milliseconds since 1970. */
+  readonly start: number;
+  readonly durationP50: number | null;
+  readonly durationP95: number | null;
+  readonly firstTokenP50: number | null;
+  readonly firstTokenP95: number | null;
+}
+
+export type KeptRow = UsageColumns & UsageHistograms;
+
+export function summaryOf(row: UsageColumns): UsageSummary {
+  const { runs, failed, inputTokens, outputTokens, creditUnits } = row;
+  const duration = { p50: row.durationP50, p95: row.durationP95 };
+  const firstToken = { p50: row.firstTokenP50, p95: row.firstTokenP95 };
+  return { runs, failed, inputTokens, outputTokens, creditUnits, duration, firstToken };
+}

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '../../platform/database/index.js';
+import { type BucketWidth, Usage, type UsageFacts } from '../domain/usage.js';
+import { type KeptRow, summaryOf } from './kept-usage.js';
+import {
+  ADD_TRACE_COUNTS,
+  ADD_USERS,
+  FIND_USAGE,
+  MARK_PUBLISHED,
+  PUBLISH_ALONE,
+  SET_USAGE,
+  TRACES_TO_PUBLISH,
+} from './publish-traces.sql.js';
+
+export interface TraceToPublish {
+  readonly id: string;
+  readonly organizationId: string;
+}
+
+/** A trace that was published just now. */
+export interface PublishedTrace extends UsageFacts, TraceToPublish {
+  readonly withheld: boolean;
+  /** The run has left a message. */
+  readonly replied: boolean;
+  readonly userKey: string | null;
+  /** Of its start, in milliseconds since 1970; so is `day`. */
+  readonly hour: number;
+  readonly day: number;
+}
+
+interface Bucket {
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly width: BucketWidth;
+  readonly start: number;
+  readonly usage: Usage;
+}
+
+
+@Injectable()
+export class PublishTracesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The oldest that ended before, at most `limit`. */
+  due(before: Date, limit: number): Promise<TraceToPublish[]> {
+    return TRACES_TO_PUBLISH.run<TraceToPublish>(this.database, { before, limit });
+  }
+
+  /**
+   * Publishes those of the traces that nobody has published: counts them, and lets them be exported unless they are of
+   * one of `withheldOrganizations`.
+   */
+  async publish(
+    transaction: Transaction,
+    ids: readonly string[],
+    withheldOrganizations: readonly string[],
+    publishedAt: Date,
+  ): Promise<PublishedTrace[]> {
+    await PUBLISH_ALONE.run(transaction, {});
+    const published = await MARK_PUBLISHED.run<PublishedTrace>(transaction, { ids, withheldOrganizations, publishedAt });
+    if (published.length === 0) return published;
+    await ADD_TRACE_COUNTS.run(transaction, { counts: countsOf(published) });
+    await this.addUsage(transaction, bucketsOf(published));
+    const users = usersOf(published);
+    if (users.length > 0) await ADD_USERS.run(transaction, { users });
+    return published;
+  }
+
+  private async addUsage(transaction: Transaction, buckets: ReadonlyMap<string, Bucket>): Promise<void> {
+    const all = [...buckets.values()];
+    const kept = await FIND_USAGE.run<KeptRow>(transaction, {
+      agentIds: all.map(({ agentId }) => agentId),
+      widths: all.map(({ width }) => width),
+      starts: all.map(({ start }) => isoOf(start)),
+    });
+    for (const row of kept) buckets.get(keyOf(row.agentId, row.width, row.start))?.usage.merge(summaryOf(row), row);
+    await SET_USAGE.run(transaction, { usage: all.map(usageRow) });
+  }
+}
+
+function usageRow({ organizationId, agentId, width, start, usage }: Bucket): object {
+  const { runs, failed, inputTokens, outputTokens, creditUnits, duration, firstToken } = usage.summary;
+  const { durations, firstTokens } = usage.histograms;
+  return {
+    ...{ organization_id: organizationId, agent_id: agentId, width, bucket_start: isoOf(start), runs, failed },
+    ...{ input_tokens: inputTokens, output_tokens: outputTokens, credit_units: creditUnits },
+    ...{ duration_p50: duration.p50, duration_p95: duration.p95, durations },
+    ...{ first_token_p50: firstToken.p50, first_token_p95: firstToken.p95, first_tokens: firstTokens },
+  };
+}
+
+function bucketsOf(published: readonly PublishedTrace[]): Map<string, Bucket> {
+  const buckets = new Map<string, Bucket>();
+  for (const trace of published) {
+    const { organizationId, agentId, hour, day } = trace;
+    for (const [width, start] of [['hour', hour], ['day', day]] as const) {
+      const key = keyOf(agentId, width, start);
+      const bucket = buckets.get(key) ?? { organizationId, agentId, width, start, usage: new Usage() };
+      buckets.set(key, bucket);
+      bucket.usage.add(trace);
+    }
+  }
+  return buckets;
+}
+
+function countsOf(published: readonly PublishedTrace[]): object[] {
+  const counts = new Map<string, { organization_id: string; agent_id: string; hour: string; traces: number; replies: number }>();
+  for (const { organizationId, agentId, hour, replied } of published) {
+    const key = keyOf(agentId, 'hour', hour);
+    const count = counts.get(key) ?? { organization_id: organizationId, agent_id: agentId, hour: isoOf(hour), traces: 0, replies: 0 };
+    counts.set(key, count);
+    count.traces += 1;
+    count.replies += replied ? 1 : 0;
+  }
+  return [...counts.values()];
+}
+
+function usersOf(published: readonly PublishedTrace[]): object[] {
+  return published.flatMap(({ organizationId, agentId, hour, userKey }) =>
+    userKey === null ? [] : [{ organization_id: organizationId, agent_id: agentId, hour: isoOf(hour), user_key: userKey }],
+  );
+}
+
+function keyOf(agentId: string, width: BucketWidth, start: number): string {
+  return `${agentId} ${width} ${String(start)}`;
+}
+
+function isoOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,116 @@
+/**
+ * What publishes traces: by the hundreds at once, and again every half minute. The statements are written by hand because
+ * each does for a batch what the unit of work would do row by row.
+ */
+import { statement } from '../../platform/database/index.js';
+import { BUCKET_GROWTH } from '../domain/duration-histogram.js';
+
+/** Number of the bucket that a duration of milliseconds falls into; null without one. */
+export const bucketOf = (milliseconds: string): string =>
+  `ceil(ln(greatest(${milliseconds}, 1)::float8) / ln(${BUCKET_GROWTH}))::int`;
+
+/** What is counted of a run, as `UsageFacts`. */
+export const USAGE_FACTS = `
+  agent_id as "agentId", status in ('failed', 'timed_out') as failed,
+  coalesce(input_tokens, 0)::float8 as "inputTokens", coalesce(output_tokens, 0)::float8 as "outputTokens",
+  round(credits * 10000)::float8 as "creditUnits",
+  ${bucketOf('latency_ms')} as duration, ${bucketOf('time_to_first_token_ms')} as "firstToken"`;
+
+/** The oldest of those whose time has come. */
+export const TRACES_TO_PUBLISH = statement(
+  { before: 'timestamptz', limit: 'integer' },
+  (p) => `
+  select id, organization_id as "organizationId" from traces
+  where published_at is null and ended_at <= ${p.before} order by ended_at limit ${p.limit}`,
+);
+
+/**
+ * One publisher at a time: what it adds to the usage of a bucket it has read before. Those who delete traces and those
+ * who end runs do not wait for it.
+ */
+export const PUBLISH_ALONE = statement({}, () => `select pg_advisory_xact_lock(hashtext('traces.publish')) is null as locked`);
+
+/** Leaves out what another publisher has taken meanwhile, and what somebody is deleting. */
+export const MARK_PUBLISHED = statement(
+  { ids: 'uuid[]', withheldOrganizations: 'uuid[]', publishedAt: 'timestamptz' },
+  (p) => `
+  update traces set published_at = ${p.publishedAt}, withheld = organization_id = any(${p.withheldOrganizations})
+  where id = any(array(
+    select id from traces where id = any(${p.ids}) and published_at is null order by id for update skip locked))
+  returning id, organization_id as "organizationId", user_key as "userKey", message_id is not null as replied, withheld,
+    extract(epoch from date_trunc('hour', started_at, 'UTC'))::float8 * 1000 as hour,
+    extract(epoch from date_trunc('day', started_at, 'UTC'))::float8 * 1000 as day,
+    ${USAGE_FACTS}`,
+);
+
+/** Merges what there is for the same agent and hour: a sum needs few rows however many batches there were. */
+export const ADD_TRACE_COUNTS = statement(
+  { counts: 'jsonb' },
+  (p) => `
+  with added as (
+    select * from jsonb_to_recordset(${p.counts})
+      as added (organization_id uuid, agent_id uuid, hour timestamptz, traces bigint, replies bigint)
+  ), before as (
+    delete from trace_counts using added where trace_counts.agent_id = added.agent_id and trace_counts.hour = added.hour
+    returning trace_counts.*
+  )
+  insert into trace_counts (organization_id, agent_id, hour, traces, replies)
+  select organization_id, agent_id, hour, sum(traces), sum(replies)
+  from (select * from added union all select * from before) counted group by 1, 2, 3`,
+);
+
+/** What is kept of a bucket, as `UsageColumns`. */
+export const USAGE_COLUMNS = `
+  agent_id as "agentId", width, extract(epoch from bucket_start)::float8 * 1000 as start,
+  runs::float8, failed::float8, input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
+  credit_units::float8 as "creditUnits", duration_p50 as "durationP50", duration_p95 as "durationP95",
+  first_token_p50 as "firstTokenP50", first_token_p95 as "firstTokenP95"`;
+
+export const FIND_USAGE = statement(
+  { agentIds: 'uuid[]', widths: 'text[]', starts: 'timestamptz[]' },
+  (p) => `
+  select ${USAGE_COLUMNS}, durations, first_tokens as "firstTokens" from agent_usage
+  where (agent_id, width, bucket_start) in (select * from unnest(${p.agentIds}, ${p.widths}, ${p.starts}))`,
+);
+
+export const SET_USAGE = statement(
+  { usage: 'jsonb' },
+  (p) => `
+  insert into agent_usage
+  select * from jsonb_populate_recordset(null::agent_usage, ${p.usage})
+  on conflict (agent_id, width, bucket_start) do update set
+    runs = excluded.runs, failed = excluded.failed, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+    credit_units = excluded.credit_units, duration_p50 = excluded.duration_p50, duration_p95 = excluded.duration_p95,
+    first_token_p50 = excluded.first_token_p50, first_token_p95 = excluded.first_token_p95,
+    durations = excluded.durations, first_tokens = excluded.first_tokens`,
+);
+
+/**
+ * The kept usage of a range and the runs that are not in it yet, of one moment: a trace that is published meanwhile is in
+ * one of the two. Histograms only where such a run has to be added to them.
+ */
+export const USAGE_OF_RANGE = statement(
+  { organizationId: 'uuid', agentId: 'uuid', from: 'timestamptz', to: 'timestamptz', width: 'text' },
+  (p) => `
+  with unpublished as (
+    select date_trunc(${p.width}, started_at, 'UTC') as bucket_start, ${USAGE_FACTS} from traces
+    where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and published_at is null
+      and started_at >= ${p.from} and started_at < ${p.to}
+  ), kept as (
+    select ${USAGE_COLUMNS},
+           case when bucket_start in (select bucket_start from unpublished) then durations end as durations,
+           case when bucket_start in (select bucket_start from unpublished) then first_tokens end as "firstTokens"
+    from agent_usage
+    where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and width = ${p.width}
+      and bucket_start >= ${p.from} and bucket_start < ${p.to}
+  )
+  select to_jsonb(kept) as kept, null as run from kept
+  union all
+  select null, to_jsonb(unpublished) || jsonb_build_object('start', extract(epoch from bucket_start)::float8 * 1000) from unpublished`,
+);
+
+export const ADD_USERS = statement(
+  { users: 'jsonb' },
+  (p) => `
+  insert into agent_users select * from jsonb_populate_recordset(null::agent_users, ${p.users}) on conflict do nothing`,
+);

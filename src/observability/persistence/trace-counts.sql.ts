@@ -1,0 +1,104 @@
+/**
+ * How many traces an agent has in a range of time. Written by hand because it adds up kept counts, the traces that are
+ * not published yet and the parts of hours at both ends in one statement, and so at one moment: a trace that is published
+ * or deleted meanwhile is counted once or not at all.
+ */
+import { statement } from '../../platform/database/index.js';
+import type { TimeRange } from '../domain/analytics-range.js';
+
+/** Of every statement here; a range with its whole hours is `withWholeHours`. */
+export const RANGE = {
+  organizationId: 'uuid',
+  agentId: 'uuid',
+  /** Included. */
+  from: 'timestamptz',
+  /** Not included. */
+  to: 'timestamptz',
+  /** The whole hours within: from the first one, to the end of the last one. */
+  firstHour: 'timestamptz',
+  endHour: 'timestamptz',
+} as const;
+
+type References = { readonly [Name in keyof typeof RANGE]: string };
+
+const ofAgent = (p: References): string => `organization_id = ${p.organizationId} and agent_id = ${p.agentId}`;
+
+/** Traces and replies by the hour of their start, of the whole hours. */
+const wholeHours = (p: References): string => `
+  hours as (
+    select hour, sum(traces) as traces, sum(replies) as replies from (
+      select hour, traces, replies from trace_counts
+      where ${ofAgent(p)} and hour >= ${p.firstHour} and hour < ${p.endHour}
+      union all
+      select date_trunc('hour', started_at, 'UTC'), 1, (message_id is not null)::int from traces
+      where ${ofAgent(p)} and published_at is null and started_at >= ${p.firstHour} and started_at < ${p.endHour}
+    ) counted group by hour
+  )`;
+
+/** What is before the first whole hour, and after the last one. */
+const partHours = (p: References): string => `
+  first_part as (
+    select count(*) as traces, count(message_id) as replies from traces
+    where ${ofAgent(p)} and started_at >= ${p.from} and started_at < ${p.firstHour}
+  ), last_part as (
+    select count(*) as traces, count(message_id) as replies from traces
+    where ${ofAgent(p)} and started_at >= ${p.endHour} and started_at < ${p.to}
+  )`;
+
+/** Of threads that are deleted, and whose rows wait for their removal. */
+const hidden = (p: References): string => `
+  hidden as (
+    select count(*) as traces, count(message_id) as replies from traces
+    where ${ofAgent(p)} and started_at >= ${p.from} and started_at < ${p.to}
+      and thread_id in (select id from threads where deleted_at is not null and agent_id = ${p.agentId})
+  )`;
+
+/**
+ * Besides the number, where to begin to read a page that far into the list, newest first: `skipped` traces are at or after
+ * `before`, null where it is as well to begin at the newest.
+ */
+export const COUNT_TRACES = statement(
+  { ...RANGE, offset: 'bigint' },
+  (p) => `
+  with ${wholeHours(p)}, ${partHours(p)}, ${hidden(p)}, newest_first as (
+    select hour, (select traces from last_part) + sum(traces) over (order by hour desc) as upto from hours
+  ), start as (
+    select hour, upto from newest_first where upto <= ${p.offset} order by hour limit 1
+  )
+  select (coalesce((select sum(traces) from hours), 0) + first_part.traces + last_part.traces - hidden.traces)::float8 as count,
+         (select hour from start) as before, coalesce((select upto from start), 0)::float8 as skipped
+  from first_part, last_part, hidden`,
+);
+
+export const COUNT_REPLIES = statement(
+  RANGE,
+  (p) => `
+  with ${wholeHours(p)}, ${partHours(p)}, ${hidden(p)}
+  select (coalesce((select sum(replies) from hours), 0) + first_part.replies + last_part.replies - hidden.replies)::float8 as count
+  from first_part, last_part, hidden`,
+);
+
+/** Users that the runs of the range name, each once. */
+export const COUNT_USERS = statement(
+  RANGE,
+  (p) => `
+  select count(*)::float8 as count from (
+    select user_key from agent_users where ${ofAgent(p)} and hour >= ${p.firstHour} and hour < ${p.endHour}
+    union
+    select user_key from traces where ${ofAgent(p)} and user_key is not null
+      and ((started_at >= ${p.from} and started_at < ${p.firstHour}) or (started_at >= ${p.endHour} and started_at < ${p.to}))
+    union
+    select user_key from traces where ${ofAgent(p)} and user_key is not null and published_at is null
+      and started_at >= ${p.from} and started_at < ${p.to}
+  ) named`,
+);
+
+const HOUR_MS = 3_600_000;
+
+/** A range with the whole hours in it. One within an hour has none, and is all in its first part. */
+export function withWholeHours({ from, to }: TimeRange): TimeRange & { readonly firstHour: Date; readonly endHour: Date } {
+  const firstHour = Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS;
+  const endHour = Math.floor(to.getTime() / HOUR_MS) * HOUR_MS;
+  if (firstHour > endHour) return { from, to, firstHour: to, endHour: to };
+  return { from, to, firstHour: new Date(firstHour), endHour: new Date(endHour) };
+}
