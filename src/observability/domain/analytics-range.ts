@@ -16,9 +16,9 @@ const DATE_LENGTH = 10;
 export function feedbackRange(from: string | undefined, to: string | undefined, now: Date): TimeRange {
   const oldest = new Date(now.getTime() - RETENTION_MS);
   const asked = ordered(from === undefined ? oldest : startOf(from), to === undefined ? now : endOf(to));
-  const to = earlier(asked.to, now);
+  const end = earlier(asked.to, now);
   // Of a range that lies outside altogether nothing is left.
-  return { from: earlier(asked.from < oldest ? oldest : asked.from, to), to };
+  return { from: earlier(asked.from < oldest ? oldest : asked.from, end), to: end };
 }
 
 /**

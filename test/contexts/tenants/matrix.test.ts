@@ -258,6 +258,7 @@ describe('a budget that is used up', () => {
     const storage = service.app.get<ThrottlerStorage>(ThrottlerStorage);
     await useUpBudget(storage, `chat:${organization.id}:none`, 600);
     await useUpBudget(storage, `traces:${organization.id}`, 30, 'traces');
+    await useUpBudget(storage, `traceExport:${organization.id}`, 20, 'traceExport');
     const budgeted = recorder.routes.filter(({ declaration }) => declaration?.rateLimit !== undefined);
     expect(budgeted.length).toBeGreaterThan(5);
     for (const { name, declaration } of budgeted) {

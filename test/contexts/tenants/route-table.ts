@@ -259,6 +259,18 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     requests: [({ agentId, threadId }) => ({ params: { agentId }, query: { sessionId: threadId, limit: '5' } })],
     status: 200,
   },
+  'GET /v1/agents/:agentId/traces/export': {
+    requests: [({ agentId }) => ({ params: { agentId }, query: { fromTimestamp: '2026-01-01T00:00:00Z' } })],
+    status: 200,
+  },
+  'GET /v1/agents/:agentId/analytics/feedback': {
+    requests: [({ agentId }) => ({ params: { agentId }, query: { from: '2026-01-01' } })],
+    status: 200,
+  },
+  'GET /v1/agents/:agentId/analytics/usage': {
+    requests: [({ agentId }) => ({ params: { agentId }, query: { bucket: 'hour' } })],
+    status: 200,
+  },
   'GET /v1/agents/:agentId/traces/:traceId': {
     requests: [({ agentId, traceId }) => ({ params: { agentId, traceId } })],
     status: 200,
