@@ -58,7 +58,7 @@ function startProcess({ database } = open) {
     uses,
     createOrganization,
     issueApiKey,
-    updateOrganization: new UpdateOrganization(database, events, organizations),
+    updateOrganization: new UpdateOrganization(database, clock, events, organizations),
     addMember: new AddMember(database, clock, members),
     revokeApiKey: new RevokeApiKey(database, clock, events, keys),
     authenticate: new AuthenticateApiKey(clock, events, keys, uses),
