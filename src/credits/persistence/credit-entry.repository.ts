@@ -16,7 +16,7 @@ import { creditEntries } from './credits.schema.js';
 export interface EntryFilter {
   /** Null for all. */
   readonly month: Month | null;
-  /** Where the page before ended. */
+  /** Where the page before ended, within the month. */
   readonly after: { readonly createdAt: Date; readonly id: string } | null;
   readonly limit: number;
 }
@@ -30,12 +30,14 @@ export class CreditEntryRepository {
   /** The newest first. */
   async list(organizationId: string, { month, after, limit }: EntryFilter): Promise<CreditEntry[]> {
     let page = entriesOf(organizationId).limit(limit);
-    if (month) {
-      page = page.where('created_at', '>=', month.toISOString()).where('created_at', '<', monthAfter(month).toISOString());
-    }
+    if (month) page = page.where('created_at', '>=', month.toISOString());
     if (after) {
       const { createdAt, id } = after;
       page = page.where((eb) => eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(createdAt.toISOString(), id)));
+    } else if (month) {
+      // Not beside the position, which is within the month: PostgreSQL would look for the later one of two ends, and read
+      // its way from there.
+      page = page.where('created_at', '<', monthAfter(month).toISOString());
     }
     return (await rowsOf(this.database, page)).map((row) => ({
       id: row.id,
