@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { accessContext } from './access/index.js';
 import { agentsContext } from './agents/index.js';
 import { conversationsContext, type RunExtensions, RunExtensionsModule } from './conversations/index.js';
+import { creditsContext } from './credits/index.js';
 import { demoContext } from './demo/index.js';
 import { filesContext } from './files/index.js';
 import { hooksContext } from './hooks/index.js';
@@ -48,6 +49,7 @@ export const contexts: readonly AppContext[] = [
   knowledgeContext,
   hooksContext,
   observabilityContext,
+  creditsContext,
   filesContext,
   demoContext,
 ];

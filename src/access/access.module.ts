@@ -6,6 +6,7 @@ import { AddMember } from './application/add-member.js';
 import { AuthenticateApiKey } from './application/authenticate-api-key.js';
 import { BootstrapOrganization } from './application/bootstrap-organization.js';
 import { CreateOrganization } from './application/create-organization.js';
+import { CreditAllowances } from './application/credit-allowances.js';
 import { IssueApiKey } from './application/issue-api-key.js';
 import { ListApiKeys } from './application/list-api-keys.js';
 import { MemberDirectory } from './application/member-directory.js';
@@ -39,6 +40,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     AuthenticateRequest,
     BootstrapOrganization,
     CreateOrganization,
+    CreditAllowances,
     FailedCredentials,
     IssueApiKey,
     ListApiKeys,
@@ -52,6 +54,14 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     RouteDeclarations,
     UpdateOrganization,
   ],
-  exports: [AuthenticateRequest, BootstrapOrganization, MemberDirectory, OrganizationDirectory, ResourceLookups, RouteDeclarations],
+  exports: [
+    AuthenticateRequest,
+    BootstrapOrganization,
+    CreditAllowances,
+    MemberDirectory,
+    OrganizationDirectory,
+    ResourceLookups,
+    RouteDeclarations,
+  ],
 })
 export class AccessModule {}

@@ -58,7 +58,7 @@ function startProcess({ database } = open) {
     uses,
     createOrganization,
     issueApiKey,
-    updateOrganization: new UpdateOrganization(database, events, organizations),
+    updateOrganization: new UpdateOrganization(database, clock, events, organizations),
     addMember: new AddMember(database, clock, members),
     revokeApiKey: new RevokeApiKey(database, clock, events, keys),
     authenticate: new AuthenticateApiKey(clock, events, keys, uses),
@@ -276,6 +276,9 @@ describe('an organization', () => {
       features: new Set(['ai_gateway', 'session_start_hook']),
       agentLimit: 3,
       crawlPages: 500,
+      creditsIncluded: null,
+      creditsExhausted: 'allow',
+      createdAt: organization.createdAt,
     });
     await process.updateOrganization.execute(organization.id, { features: ['hipaa', '-ai_gateway'], agentLimit: null });
     const changed = await process.directory.find(organization.id);

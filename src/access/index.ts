@@ -24,5 +24,7 @@ export { RouteDeclarations } from './http/route-declarations.js';
 export { ResourceLookup, ResourceLookups, type ResourceOfAgent } from './application/resource-lookup.js';
 export { MemberDirectory } from './application/member-directory.js';
 export { type MemberRole } from './domain/member.js';
+export { CreditAllowances } from './application/credit-allowances.js';
+export { type CreditAllowance, includedBefore } from './domain/credit-allowance.js';
 export { OrganizationDirectory, type OrganizationView } from './application/organization-directory.js';
 export { BootstrapOrganization, type FirstKey } from './application/bootstrap-organization.js';

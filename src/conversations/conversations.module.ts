@@ -6,6 +6,7 @@ import { ModelsModule } from '../models/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { ShutdownState } from '../platform/lifecycle/index.js';
 import { AcceptAttachments } from './application/accept-attachments.js';
+import { AdmitRun } from './application/admit-run.js';
 import { CancelRun } from './application/cancel-run.js';
 import { CancelRunsWhenAgentDeleted } from './application/cancel-runs-when-agent-deleted.js';
 import { CompleteChat } from './application/complete-chat.js';
@@ -103,6 +104,7 @@ const controllers = [
     ShowExpiredCalls,
     ...attachments,
     ...deletion,
+    AdmitRun,
     RunLauncher,
     IdempotentRuns,
     StartRun,

@@ -1,10 +1,11 @@
 import { type DynamicModule, Global, Module, type Provider, type Type } from '@nestjs/common';
 import { RefuseRepeatedToolCalls } from './application/refuse-repeated-tool-calls.js';
-import { PROMPT_SOURCES, RUN_HOOKS, RUN_OBSERVERS, TOOL_SOURCES } from './engine/run-extensions.js';
-import type { PromptSource, RunHooks, RunObserver, ToolSource } from './ports/index.js';
+import { PROMPT_SOURCES, RUN_ADMISSIONS, RUN_HOOKS, RUN_OBSERVERS, TOOL_SOURCES } from './engine/run-extensions.js';
+import type { PromptSource, RunAdmission, RunHooks, RunObserver, ToolSource } from './ports/index.js';
 
 /** What a context adds to every run: classes that its modules export, in the order in which they are asked. */
 export interface RunExtensions {
+  readonly admissions?: readonly Type<RunAdmission>[];
   readonly promptSources?: readonly Type<PromptSource>[];
   readonly toolSources?: readonly Type<ToolSource>[];
   readonly hooks?: readonly Type<RunHooks>[];
@@ -33,12 +34,13 @@ export class RunExtensionsModule {
       imports: contributing.flatMap(({ modules }) => [...modules]),
       providers: [
         RefuseRepeatedToolCalls,
+        list(RUN_ADMISSIONS, all('admissions')),
         list(PROMPT_SOURCES, all('promptSources')),
         list(TOOL_SOURCES, all('toolSources')),
         list(RUN_HOOKS, [RefuseRepeatedToolCalls, ...all('hooks')]),
         list(RUN_OBSERVERS, all('observers')),
       ],
-      exports: [PROMPT_SOURCES, TOOL_SOURCES, RUN_HOOKS, RUN_OBSERVERS],
+      exports: [RUN_ADMISSIONS, PROMPT_SOURCES, TOOL_SOURCES, RUN_HOOKS, RUN_OBSERVERS],
     };
   }
 }

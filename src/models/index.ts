@@ -24,6 +24,7 @@ export type { ModelAttachment, ModelMedia, ModelImageType } from './domain/model
 export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_CHARACTERS, MAX_EMBEDDED_TEXTS } from './domain/embedding-model.js';
 export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
 export type * from './domain/model-runtime.js';
+export { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, UNKNOWN_USAGE } from './domain/model-usage.js';
 export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';
 export {
   MODEL_PROVIDERS,

@@ -1,59 +1,10 @@
-import type { ModelOptions, ModelRuntime, ProviderType } from '../../src/models/index.js';
 import { AnthropicRuntime } from '../../src/models/providers/anthropic/anthropic.runtime.js';
 import { GeminiRuntime } from '../../src/models/providers/gemini/gemini.runtime.js';
 import { OpenAiResponsesRuntime } from '../../src/models/providers/openai-responses/openai-responses.runtime.js';
-import type { ProviderAccess } from '../../src/models/providers/shared/provider-call.js';
-import type { ModelTransport } from '../../src/models/providers/shared/transport.js';
-import type { Clock } from '../../src/platform/clock/index.js';
-import { anthropicParts, geminiParts, openaiParts, type SentPart } from './sent-parts.js';
+import { anthropicParts, geminiParts, openaiParts } from './sent-parts.js';
+import type { ProviderWire, WireAnswer, WireUsage } from './wire.js';
 
-/** A whole answer in any of its parts; with calls it stops for them. */
-export interface WireAnswer {
-  readonly thinking?: string;
-  /** What the provider wants back unchanged with this answer (a signature, encrypted reasoning). */
-  readonly opaque?: string;
-  readonly text?: string;
-  readonly calls?: readonly { readonly id: string; readonly name: string; readonly input?: object }[];
-}
-
-/** A tool's result as the model was sent it. */
-export interface SentResult {
-  readonly id: string;
-  readonly output: string;
-  readonly isError: boolean;
-}
-
-/** How one provider speaks, as far as the tests need it: whole answers and broken ones, frame by frame. */
-export interface ProviderWire {
-  readonly provider: ProviderType;
-  readonly model: string;
-  readonly options: ModelOptions;
-  runtime(access: ProviderAccess, transport: ModelTransport, clock: Clock): ModelRuntime;
-  /** The base URL of a server that plays this provider. */
-  baseUrl(server: string): string;
-  /** What a request's credential looks like on the wire. */
-  keyOf(headers: Readonly<Record<string, unknown>>): unknown;
-  /** A whole answer of the given texts; the last frame is the closing event. */
-  text(parts: readonly string[], usage?: { input: number; output: number }): string[];
-  /** A whole answer with one tool call, its input written in the given parts; the last frame is the closing event. */
-  toolCall(call: { id: string; name: string; inputParts: readonly string[] }): string[];
-  answer(parts: WireAnswer): string[];
-  /** The tool results in a request, in order. */
-  toolResults(body: Readonly<Record<string, unknown>>): SentResult[];
-  /** What each user message of a request is made of, in order; results of tools are none. */
-  userParts(body: Readonly<Record<string, unknown>>): SentPart[][];
-  /** The beginning of a tool call, cut off before its input is whole. */
-  readonly halfToolCall: readonly string[];
-  /** A whole answer that the token limit cut off within a tool call. */
-  readonly cutOffToolCall: readonly string[];
-  /** A whole answer whose tool input is not a JSON object. */
-  readonly unreadableToolCall: readonly string[];
-  /** A frame that is no JSON. */
-  readonly malformed: string;
-  /** An error that the provider reports inside its stream. */
-  readonly reportedError: string;
-  readonly contextTooLong: { readonly status: number; readonly body: unknown };
-}
+export type * from './wire.js';
 
 function sse(data: object, event?: string): string {
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
@@ -63,17 +14,23 @@ function anthropicFrame(data: { type: string } & Record<string, unknown>): strin
   return sse(data, data.type);
 }
 
-function anthropicStart(input = 1): string {
+function anthropicStart({ input, cached }: Omit<WireUsage, 'output'> = { input: 1 }): string {
   const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [], model: 'm', stop_reason: null };
   return anthropicFrame({
     type: 'message_start',
-    message: { ...message, usage: { input_tokens: input, output_tokens: 1 } },
+    message: {
+      ...message,
+      // Apart from each other here.
+      usage: { input_tokens: input - (cached ?? 0), cache_read_input_tokens: cached, output_tokens: 1 },
+    },
   });
 }
 
-function anthropicEnd(stopReason: string, output = 1): string[] {
+function anthropicEnd(stopReason: string, { output, thinking }: Omit<WireUsage, 'input'> = { output: 1 }): string[] {
+  const output_tokens_details = thinking === undefined ? undefined : { thinking_tokens: thinking };
+  const usage = { output_tokens: output, output_tokens_details };
   return [
-    anthropicFrame({ type: 'message_delta', delta: { stop_reason: stopReason }, usage: { output_tokens: output } }),
+    anthropicFrame({ type: 'message_delta', delta: { stop_reason: stopReason }, usage }),
     anthropicFrame({ type: 'message_stop' }),
   ];
 }
@@ -137,13 +94,13 @@ export const anthropicWire: ProviderWire = {
   baseUrl: (server) => server,
   keyOf: (headers) => String(headers['authorization']).replace('Bearer ', ''),
   text: (parts, usage = { input: 1, output: 1 }) => [
-    anthropicStart(usage.input),
+    anthropicStart(usage),
     anthropicFrame({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
     ...parts.map((text) =>
       anthropicFrame({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
     ),
     anthropicStop,
-    ...anthropicEnd('end_turn', usage.output),
+    ...anthropicEnd('end_turn', usage),
   ],
   toolCall: ({ id, name, inputParts }) => [
     anthropicStart(),
@@ -186,13 +143,21 @@ function openaiFrame(data: { type: string } & Record<string, unknown>): string {
   return sse({ sequence_number: 0, ...data }, data.type);
 }
 
-function openaiEnd(status: 'completed' | 'incomplete', output: unknown[], usage = { input: 1, output: 1 }): string {
+function openaiEnd(
+  status: 'completed' | 'incomplete',
+  output: unknown[],
+  { input, cached, thinking, ...usage }: WireUsage = { input: 1, output: 1 },
+): string {
   const response = {
     id: 'resp_1',
     status,
     output,
     incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
-    usage: { input_tokens: usage.input, output_tokens: usage.output, total_tokens: usage.input + usage.output },
+    usage: {
+      ...{ input_tokens: input, output_tokens: usage.output, total_tokens: input + usage.output },
+      input_tokens_details: cached === undefined ? undefined : { cached_tokens: cached },
+      output_tokens_details: thinking === undefined ? undefined : { reasoning_tokens: thinking },
+    },
   };
   return openaiFrame({ type: `response.${status}`, response });
 }
@@ -317,12 +282,18 @@ export const openaiWire: ProviderWire = {
 function geminiFrame(
   parts: readonly unknown[],
   finishReason?: string,
-  usage?: { input: number; output: number },
+  usage?: WireUsage,
 ): string {
   return sse({
     // What is undefined stays off the wire.
     candidates: [{ content: { role: 'model', parts }, index: 0, finishReason }],
-    usageMetadata: usage && { promptTokenCount: usage.input, candidatesTokenCount: usage.output },
+    usageMetadata: usage && {
+      promptTokenCount: usage.input,
+      cachedContentTokenCount: usage.cached,
+      // Apart from each other here.
+      candidatesTokenCount: usage.output - (usage.thinking ?? 0),
+      thoughtsTokenCount: usage.thinking,
+    },
   });
 }
 

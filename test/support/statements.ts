@@ -18,6 +18,7 @@ const BACKGROUND = new RegExp(
     /^select "id" from "tool_integrations" where id = any/,
     /\bknowledge_uploads\)? (stale|left_behind)\b/,
     /\bknowledge_website/,
+    /\bcredit_entries where not counted\b/,
   ]
     .map(({ source }) => source)
     .join('|'),

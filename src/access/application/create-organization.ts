@@ -42,6 +42,7 @@ export class CreateOrganization {
     organization.configure(request);
     const owner = new Member(newId(), organization.id, request.ownerEmail ?? DEFAULT_OWNER, 'owner', now);
     await this.organizations.add(transaction, organization);
+    if (organization.creditsIncluded !== null) this.organizations.noteAllowance(transaction, organization, now);
     await this.members.add(transaction, owner);
     return { organization, owner };
   }

@@ -3,6 +3,7 @@ import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { OrganizationChanged } from '../domain/access.events.js';
+import type { CreditsExhausted } from '../domain/credit-allowance.js';
 import type { Feature } from '../domain/feature.js';
 import type { Plan } from '../domain/plan.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
@@ -21,6 +22,11 @@ export interface OrganizationView {
   readonly agentLimit: number | null;
   /** Most pages that a crawl of one agent's sites fetches. */
   readonly crawlPages: number;
+  /** Credits that each month includes; null where none are set. */
+  readonly creditsIncluded: number | null;
+  /** What happens to runs on the managed key once they are used up. */
+  readonly creditsExhausted: CreditsExhausted;
+  readonly createdAt: Date;
 }
 
 /** Answers from memory; a change is seen at once in the process that made it, elsewhere within seconds. */
@@ -46,7 +52,8 @@ export class OrganizationDirectory {
   private async load(organizationId: string): Promise<OrganizationView | undefined> {
     const organization = await this.organizations.find(organizationId);
     if (!organization) return undefined;
-    const { id, name, plan, agentLimit, crawlPages } = organization;
-    return { id, name, plan, agentLimit, crawlPages, features: organization.effectiveFeatures() };
+    const { id, name, plan, agentLimit, crawlPages, creditsIncluded, creditsExhausted, createdAt } = organization;
+    const limits = { agentLimit, crawlPages, creditsIncluded, creditsExhausted };
+    return { id, name, plan, ...limits, createdAt, features: organization.effectiveFeatures() };
   }
 }

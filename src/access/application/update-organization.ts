@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { OrganizationNotFound } from '../domain/access.errors.js';
@@ -6,11 +7,12 @@ import { OrganizationChanged } from '../domain/access.events.js';
 import type { Organization, OrganizationSettings } from '../domain/organization.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
-/** Changes plan, features or agent limit; other processes follow within seconds. */
+/** Changes plan, features, limits or credits; other processes follow within seconds. */
 @Injectable()
 export class UpdateOrganization {
   constructor(
     private readonly database: Database,
+    private readonly clock: Clock,
     private readonly events: EventBus,
     private readonly organizations: OrganizationRepository,
   ) {}
@@ -20,7 +22,11 @@ export class UpdateOrganization {
     const changed = await this.database.transaction(async (transaction) => {
       const organization = await this.organizations.findForChange(transaction, id);
       if (!organization) throw new OrganizationNotFound(id);
+      const before = organization.creditsIncluded;
       organization.configure(settings);
+      if (organization.creditsIncluded !== before) {
+        this.organizations.noteAllowance(transaction, organization, this.clock.now());
+      }
       return organization;
     });
     this.events.publish(new OrganizationChanged(id));

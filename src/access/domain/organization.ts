@@ -1,4 +1,5 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
+import { type CreditsExhausted, parseCreditsExhausted } from './credit-allowance.js';
 import { effectiveFeatures, type Feature, type FeatureChoice, parseFeatureChoices } from './feature.js';
 import { parsePlan, type Plan } from './plan.js';
 import { checkName } from './text.js';
@@ -12,11 +13,17 @@ export interface OrganizationSettings {
   readonly agentLimit?: number | null;
   /** Most pages of a crawl. */
   readonly crawlPages?: number;
+  /** Credits that each month includes; null for none set. */
+  readonly creditsIncluded?: number | null;
+  /** `allow` or `block`. */
+  readonly creditsExhausted?: string;
 }
 
 /** Contract, section 5. */
 const DEFAULT_CRAWL_PAGES = 500;
 const MAX_CRAWL_PAGES = 50_000;
+/** Of an `integer` column. */
+const MAX_INTEGER = 2_147_483_647;
 
 /** The tenant: everything the service stores belongs to one. */
 export class Organization {
@@ -29,6 +36,10 @@ export class Organization {
   agentLimit: number | null;
   /** Most pages that a crawl of one agent's sites fetches. */
   crawlPages: number;
+  /** Credits that each month includes; null where none are set. */
+  creditsIncluded: number | null;
+  /** What happens to runs on the managed key once they are used up. */
+  creditsExhausted: CreditsExhausted;
   readonly createdAt: Date;
 
   constructor(id: string, name: string, createdAt: Date) {
@@ -38,6 +49,8 @@ export class Organization {
     this.features = [];
     this.agentLimit = null;
     this.crawlPages = DEFAULT_CRAWL_PAGES;
+    this.creditsIncluded = null;
+    this.creditsExhausted = 'allow';
     this.createdAt = createdAt;
   }
 
@@ -45,17 +58,23 @@ export class Organization {
   configure(settings: OrganizationSettings): void {
     const plan = settings.plan === undefined ? this.plan : parsePlan(settings.plan);
     const features = settings.features === undefined ? this.features : parseFeatureChoices(settings.features);
-    const { agentLimit = this.agentLimit, crawlPages = this.crawlPages } = settings;
-    if (agentLimit !== null && (!Number.isInteger(agentLimit) || agentLimit < 0 || agentLimit > 2_147_483_647)) {
-      throw new ValidationFailed('agentLimit: must be a whole number from 0 to 2147483647');
-    }
+    const { agentLimit = this.agentLimit, crawlPages = this.crawlPages, creditsIncluded = this.creditsIncluded } = settings;
+    const creditsExhausted =
+      settings.creditsExhausted === undefined ? this.creditsExhausted : parseCreditsExhausted(settings.creditsExhausted);
+    checkLimit('agentLimit', agentLimit);
+    checkLimit('creditsIncluded', creditsIncluded);
     if (!Number.isInteger(crawlPages) || crawlPages < 1 || crawlPages > MAX_CRAWL_PAGES) {
       throw new ValidationFailed(`crawlPages: must be a whole number from 1 to ${String(MAX_CRAWL_PAGES)}`);
     }
-    Object.assign(this, { plan, features, agentLimit, crawlPages });
+    Object.assign(this, { plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted });
   }
 
   effectiveFeatures(): ReadonlySet<Feature> {
     return effectiveFeatures(this.plan, this.features);
   }
+}
+
+function checkLimit(setting: string, limit: number | null): void {
+  if (limit === null || (Number.isInteger(limit) && limit >= 0 && limit <= MAX_INTEGER)) return;
+  throw new ValidationFailed(`${setting}: must be a whole number from 0 to ${String(MAX_INTEGER)}`);
 }

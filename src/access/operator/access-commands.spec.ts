@@ -64,6 +64,16 @@ describe('the operator', () => {
     expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: null, crawlPages: 20, features: new Set() });
   });
 
+  it('sets the credits of a month, and what happens once they are used up', async () => {
+    const { id } = await run('org create --name Acme --credits 500');
+    expect(await directory.find(id!)).toMatchObject({ creditsIncluded: 500, creditsExhausted: 'allow' });
+    expect(await run(`org set ${id} --credits-exhausted block`)).toMatchObject({ creditsIncluded: 500, creditsExhausted: 'block' });
+    await run(`org set ${id} --credits none`);
+    expect(await directory.find(id!)).toMatchObject({ creditsIncluded: null, creditsExhausted: 'block' });
+    const allowances = await new OrganizationRepository(open.database).allowances(id!);
+    expect(allowances.map(({ included }) => included)).toEqual([500, null]);
+  });
+
   it('revokes a key, which the service refuses from then on', async () => {
     const { id } = await run('org create --name Acme');
     const { id: keyId, key } = await run(`key create --org ${id} --capabilities chat`);
@@ -80,6 +90,9 @@ describe('the operator', () => {
     ['org create --name A --agent-limit 9999999999', /agentLimit/],
     ['org create --name A --crawl-pages none', /--crawl-pages: must be a whole number/],
     ['org create --name A --crawl-pages 0', /crawlPages: must be a whole number from 1 to 50000/],
+    ['org create --name A --credits some', /--credits: must be a whole number, or none/],
+    ['org create --name A --credits 9999999999', /creditsIncluded: must be a whole number from 0 to 2147483647/],
+    ['org create --name A --credits-exhausted stop', /creditsExhausted: must be one of allow, block/],
     ['org set nobody --plan free', /'nobody' is not an id/],
     [`org set ${newId()} --plan free`, /There is no organization/],
     [`member add ${newId()} --email a@b --role owner`, /There is no organization/],

@@ -19,7 +19,9 @@ import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import { MemberRepository } from '../persistence/member.repository.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
-const SETTINGS = ['plan', 'features', 'agent-limit', 'crawl-pages'] as const;
+const SETTINGS = ['plan', 'features', 'agent-limit', 'crawl-pages', 'credits', 'credits-exhausted'] as const;
+const SETTINGS_USAGE =
+  '[--plan P] [--features a,b] [--agent-limit K|none] [--crawl-pages P] [--credits N|none] [--credits-exhausted allow|block]';
 
 /** The operator's commands for organizations, members and keys. They are made without the framework. */
 export function accessCommands(kernel: OperatorKernel): OperatorCommand[] {
@@ -30,7 +32,7 @@ export function accessCommands(kernel: OperatorKernel): OperatorCommand[] {
   const keys = new ApiKeyRepository(database);
   return [
     createOrganization(new CreateOrganization(database, clock, organizations, members)),
-    setOrganization(new UpdateOrganization(database, events, organizations)),
+    setOrganization(new UpdateOrganization(database, clock, events, organizations)),
     addMember(new AddMember(database, clock, members)),
     createKey(new IssueApiKey(database, clock, members, keys, new ResourceLookups())),
     revokeKey(new RevokeApiKey(database, clock, events, keys)),
@@ -40,7 +42,7 @@ export function accessCommands(kernel: OperatorKernel): OperatorCommand[] {
 function createOrganization(useCase: CreateOrganization): OperatorCommand {
   return {
     name: 'org create',
-    usage: 'org create --name N [--plan P] [--features a,b] [--agent-limit K|none] [--crawl-pages P] [--owner-email E]',
+    usage: `org create --name N ${SETTINGS_USAGE} [--owner-email E]`,
     run: async (args) => {
       const given = readArguments(args, { options: ['name', 'owner-email', ...SETTINGS] });
       const name = requiredOption(given, 'name');
@@ -54,11 +56,12 @@ function createOrganization(useCase: CreateOrganization): OperatorCommand {
 function setOrganization(useCase: UpdateOrganization): OperatorCommand {
   return {
     name: 'org set',
-    usage: 'org set <id> [--plan P] [--features a,b] [--agent-limit K|none] [--crawl-pages P]',
+    usage: `org set <id> ${SETTINGS_USAGE}`,
     run: async (args) => {
       const given = readArguments(args, { options: SETTINGS, positionals: ['id'] });
-      const { id, name, plan, features, agentLimit, crawlPages } = await useCase.execute(positionalId(given), settingsOf(given));
-      return { id, name, plan, features, agentLimit, crawlPages };
+      const changed = await useCase.execute(positionalId(given), settingsOf(given));
+      const { id, name, plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted } = changed;
+      return { id, name, plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted };
     },
   };
 }
@@ -109,15 +112,17 @@ function settingsOf({ options }: CommandArguments<(typeof SETTINGS)[number]>): O
   return {
     plan: options.plan,
     features: listOption(options.features),
-    agentLimit: agentLimitOf(options['agent-limit']),
+    agentLimit: wholeNumberOrNone('--agent-limit', options['agent-limit']),
     crawlPages: wholeNumber('--crawl-pages', options['crawl-pages']),
+    creditsIncluded: wholeNumberOrNone('--credits', options.credits),
+    creditsExhausted: options['credits-exhausted'],
   };
 }
 
-function agentLimitOf(text: string | undefined): number | null | undefined {
+function wholeNumberOrNone(option: string, text: string | undefined): number | null | undefined {
   if (text === undefined) return undefined;
   if (text === 'none') return null;
-  if (!/^\d{1,10}$/.test(text)) throw new ValidationFailed('--agent-limit: must be a whole number, or none');
+  if (!/^\d{1,10}$/.test(text)) throw new ValidationFailed(`${option}: must be a whole number, or none`);
   return Number(text);
 }
 

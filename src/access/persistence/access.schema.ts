@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 import { ApiKey } from '../domain/api-key.js';
+import { CreditAllowance } from '../domain/credit-allowance.js';
 import { Member } from '../domain/member.js';
 import { Organization } from '../domain/organization.js';
 
@@ -14,7 +15,20 @@ const organizations = defineEntity({
     features: p.array().columnType('text[]'),
     agentLimit: p.integer().nullable(),
     crawlPages: p.integer(),
+    creditsIncluded: p.integer().nullable(),
+    creditsExhausted: p.text(),
     createdAt: p.datetime(3),
+  },
+});
+
+const creditAllowances = defineEntity({
+  class: CreditAllowance,
+  tableName: 'credit_allowances',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    since: p.datetime(3),
+    included: p.integer().nullable(),
   },
 });
 
@@ -50,7 +64,7 @@ const apiKeys = defineEntity({
 });
 
 export const accessSchema: ContextSchema = {
-  entities: [organizations, members, apiKeys],
+  entities: [organizations, creditAllowances, members, apiKeys],
   migrations: [
     migration('2026112101_access_organizations_members_api_keys', [
       `create table organizations (
@@ -90,6 +104,19 @@ export const accessSchema: ContextSchema = {
     ]),
     migration('2026112300_access_crawl_pages', [
       'alter table organizations add column crawl_pages integer not null default 500',
+    ]),
+    migration('2026112410_access_credits', [
+      `alter table organizations
+        add column credits_included integer check (credits_included >= 0),
+        add column credits_exhausted text not null default 'allow' check (credits_exhausted in ('allow', 'block'))`,
+      // What a month included stays what it was when the organization's setting changes later.
+      `create table credit_allowances (
+        id uuid primary key,
+        organization_id uuid not null references organizations (id) on delete cascade,
+        since timestamptz(3) not null,
+        included integer
+      )`,
+      'create index credit_allowances_organization on credit_allowances (organization_id, since, id)',
     ]),
   ],
 };

@@ -1,6 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { CreditAllowance } from '../domain/credit-allowance.js';
 import { Organization } from '../domain/organization.js';
 
 /** Any constant: processes that start at once agree on it. */
@@ -12,6 +14,18 @@ export class OrganizationRepository {
 
   async add({ em }: Transaction, organization: Organization): Promise<void> {
     await em.persist(organization).flush();
+  }
+
+  /** Notes what the organization's months include from now on. */
+  noteAllowance({ em }: Transaction, { id, creditsIncluded }: Organization, since: Date): void {
+    em.persist(new CreditAllowance(newId(), id, since, creditsIncluded));
+  }
+
+  /** Oldest first. */
+  allowances(organizationId: string): Promise<CreditAllowance[]> {
+    return this.database.read((em) =>
+      em.find(CreditAllowance, { organizationId }, { orderBy: [{ since: 'asc' }, { id: 'asc' }] }),
+    );
   }
 
   find(id: string): Promise<Organization | null> {

@@ -17,8 +17,11 @@ export interface RepeatableRequest {
   readonly disconnected?: () => AbortSignal;
 }
 
-/** Refusals whose cause may be the run that the same request has started when it was sent first. */
-const REFUSALS: readonly ErrorKind[] = ['conflict', 'not_found', 'invalid'];
+/**
+ * Refusals whose cause may be the run that the same request has started when it was sent first: it is under way, or has
+ * used up the organization's credits.
+ */
+const REFUSALS: readonly ErrorKind[] = ['conflict', 'not_found', 'invalid', 'unprocessable'];
 
 /** One run for all requests of one `Idempotency-Key`. */
 @Injectable()

@@ -6,6 +6,7 @@ import { answersUnfit, refusedRun, threadBusy, threadNotFound } from '../domain/
 import { AttachedFiles } from '../engine/attached-files.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { RunRepository } from '../persistence/run.repository.js';
+import { AdmitRun } from './admit-run.js';
 import { IdempotentRuns } from './idempotent-runs.js';
 import { type Refusal, RunLauncher, type RunRequest } from './run-launcher.js';
 import type { ActiveRun } from './run-supervisor.js';
@@ -20,6 +21,7 @@ export type ResumeRunCommand = Omit<RunRequest, 'agent'> & {
 @Injectable()
 export class ResumeRun {
   constructor(
+    private readonly admitRun: AdmitRun,
     private readonly launcher: RunLauncher,
     private readonly idempotentRuns: IdempotentRuns,
     private readonly memory: AttachmentMemory,
@@ -37,7 +39,7 @@ export class ResumeRun {
     const { organizationId } = request;
     const start = async (): Promise<ActiveRun> => {
       const resumeInput = await this.resumeInputOf(organizationId, thread, answers);
-      this.launcher.checkCanRun(thread.agent);
+      await this.admitRun.execute(organizationId, thread.agent);
       const attached = new AttachedFiles([], this.memory.reserve());
       const result = await this.launcher.launch(
         { ...request, agent: thread.agent },

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { RunnableAgent } from '../../agents/index.js';
-import { ModelGateway } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
-import { agentCannotRun, serviceStopping } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import { RunOwner } from '../engine/run-owner.js';
@@ -53,22 +51,11 @@ export type LaunchResult =
 @Injectable()
 export class RunLauncher {
   constructor(
-    private readonly models: ModelGateway,
     private readonly owner: RunOwner,
     private readonly supervisor: RunSupervisor,
     private readonly shutdown: ShutdownState,
     private readonly clock: Clock,
   ) {}
-
-  /**
-   * What is known without reading anything.
-   * @throws DomainError `unavailable` while the process stops, `unprocessable` for an agent without a key for its provider
-   */
-  checkCanRun({ provider: { type, useOwnApiKey } }: RunnableAgent): void {
-    if (this.shutdown.isStopping) throw serviceStopping();
-    if (this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) return;
-    throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
-  }
 
   /** @param store stores the run and what it answers, or says why not */
   async launch(

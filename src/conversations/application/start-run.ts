@@ -8,6 +8,7 @@ import { NewThreadRepository } from '../persistence/new-thread.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { type NewRun, RunRepository, type StartResult } from '../persistence/run.repository.js';
 import { AcceptAttachments } from './accept-attachments.js';
+import { AdmitRun } from './admit-run.js';
 import { IdempotentRuns } from './idempotent-runs.js';
 import { type LaunchResult, RunLauncher, type RunRequest } from './run-launcher.js';
 import type { ActiveRun } from './run-supervisor.js';
@@ -30,6 +31,7 @@ type Store = (run: NewRun, history: readonly NewThreadMessage<MessageAttachment>
 @Injectable()
 export class StartRun {
   constructor(
+    private readonly admitRun: AdmitRun,
     private readonly launcher: RunLauncher,
     private readonly idempotentRuns: IdempotentRuns,
     private readonly attachments: AcceptAttachments,
@@ -42,14 +44,14 @@ export class StartRun {
    * @returns the run under way, or for a repeated request the one that the first made; the message is
    * stored by then
    * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for
-   * its provider or an attachment that cannot be used, `not_found`, `unavailable` while the process
-   * stops; nothing is stored then
+   * its provider, an organization without credits or an attachment that cannot be used, `not_found`, `unavailable`
+   * while the process stops; nothing is stored then
    */
   execute({ thread, ...message }: StartRunCommand): Promise<ActiveRun> {
     const { organizationId, attachments = [] } = message;
     const hasAttachments = attachments.length > 0;
     const start = async (): Promise<ActiveRun> => {
-      this.launcher.checkCanRun(thread.agent);
+      await this.admitRun.execute(organizationId, thread.agent);
       // The statement that stores the message decides it; this spares a request that it would refuse the fetching.
       if (hasAttachments && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
       const command = { ...message, agent: thread.agent };
@@ -64,7 +66,7 @@ export class StartRun {
     const { organizationId } = message;
     const hasAttachments = [...newThread.history, message].some((each) => (each.attachments ?? []).length > 0);
     const start = async (): Promise<ActiveRun> => {
-      this.launcher.checkCanRun(message.agent);
+      await this.admitRun.execute(organizationId, message.agent);
       const store: Store = (run, history) => this.newThreads.start(organizationId, { ...newThread, history }, run);
       const result = await this.launch(message, newThread.thread.id, store, newThread.history);
       return started(result, agentAbsent);

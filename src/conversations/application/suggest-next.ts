@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/index.js';
 import { ModelFailure, ModelGateway, type ModelRequest, quickOptions } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { agentAbsent, agentCannotRun, runFailed, serviceStopping } from '../domain/conversations.errors.js';
+import { agentAbsent, runFailed } from '../domain/conversations.errors.js';
 import type { InputMessage } from '../domain/new-thread.js';
 import { publicFailure } from '../engine/resolve-failure.js';
+import { AdmitRun } from './admit-run.js';
 import { readSuggestions, suggestionPrompt } from './suggest-next.prompt.js';
 
 /** Suggestions that come later are of no use to the user. */
@@ -28,7 +28,7 @@ export class SuggestNext {
     private readonly agents: AgentDirectory,
     private readonly routing: AgentRouting,
     private readonly models: ModelGateway,
-    private readonly shutdown: ShutdownState,
+    private readonly admitRun: AdmitRun,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -40,13 +40,9 @@ export class SuggestNext {
    * @throws the signal's reason after `gone`
    */
   async execute({ organizationId, agentId, messages }: SuggestNextCommand, disconnected: AbortSignal): Promise<string[]> {
-    if (this.shutdown.isStopping) throw serviceStopping();
     const agent = await this.agents.find(organizationId, agentId);
     if (!agent) throw agentAbsent();
-    const { type, useOwnApiKey } = agent.provider;
-    if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
-      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
-    }
+    await this.admitRun.execute(organizationId, agent);
     const answer = await this.ask(agent, messages, disconnected);
     const suggestions = readSuggestions(answer);
     if (suggestions) return suggestions;

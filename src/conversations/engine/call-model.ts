@@ -6,6 +6,7 @@ import {
   type ModelToolCall,
   type ModelUsage,
   type ProviderState,
+  UNKNOWN_USAGE,
 } from '../../models/index.js';
 import { Clock, type Stopwatch } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -40,8 +41,7 @@ export class CallModel {
     const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
     const providerCalls = new ProviderToolCalls(state, this.clock);
-    const usage = { inputTokens: null, outputTokens: null };
-    const answer: Answer = { text: '', calls: [], providerCalls, usage, state: undefined };
+    const answer: Answer = { text: '', calls: [], providerCalls, usage: UNKNOWN_USAGE, state: undefined };
     try {
       yield* this.listen(state, request, answer);
       this.record(state, request, answer, stopwatch, null);
@@ -148,7 +148,7 @@ export class CallModel {
       },
       output: { text: answer.text, toolCalls: answer.calls },
       error,
-      usage: answer.usage,
+      usage: { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens },
     });
     state.steps.push(...answer.providerCalls.steps);
   }

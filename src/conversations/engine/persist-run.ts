@@ -199,7 +199,7 @@ function usageOf(state: RunState): Run['usage'] {
   const { inputTokens, outputTokens } = state.totalUsage;
   const { provider } = state.context.agent;
   const model = findModel(provider.type, provider.model);
-  const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, state.totalUsage);
+  const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, state.chargedUsage);
   return {
     inputTokens,
     outputTokens,

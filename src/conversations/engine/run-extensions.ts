@@ -1,4 +1,5 @@
 /** What contexts add to runs (`RunExtensionsModule`), in the order in which they are asked. */
+export const RUN_ADMISSIONS = Symbol('RUN_ADMISSIONS');
 export const PROMPT_SOURCES = Symbol('PROMPT_SOURCES');
 export const TOOL_SOURCES = Symbol('TOOL_SOURCES');
 export const RUN_HOOKS = Symbol('RUN_HOOKS');

@@ -1,4 +1,4 @@
-import type { ModelRoute, ModelToolCall, ModelUsage, StopReason } from '../../models/index.js';
+import { addKnownUsage, addUsage, type ModelRoute, type ModelToolCall, type ModelUsage, NO_USAGE, type StopReason } from '../../models/index.js';
 import type { Stopwatch } from '../../platform/clock/index.js';
 import { SEGMENT_BREAK, type Message, type MessageStatus, type ToolCallRecord } from '../domain/message.js';
 import type { ApprovalDecision } from '../domain/approval.js';
@@ -65,7 +65,8 @@ export class RunState {
   stopReason: StopReason | undefined;
   firstTextAt: Date | null = null;
   timeToFirstTextMs: number | null = null;
-  private usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
+  private usage = NO_USAGE;
+  private charged = NO_USAGE;
   private textOpen = false;
   private breakDue = false;
   private reasoningId: string | null = null;
@@ -89,6 +90,11 @@ export class RunState {
     return this.usage;
   }
 
+  /** What is known to have been used: a call that broke off does not make those before it cost nothing. */
+  get chargedUsage(): ModelUsage {
+    return this.charged;
+  }
+
   /**
    * No model is called any more: what it was given goes before the end is stored, which may take its time.
    * @param goesOn another run may go on with this one's calls
@@ -100,12 +106,8 @@ export class RunState {
 
   /** One model call's tokens; a call that did not tell makes the run's sum unknown. */
   count(usage: ModelUsage): void {
-    const sum = (left: number | null, right: number | null): number | null =>
-      left === null || right === null ? null : left + right;
-    this.usage = {
-      inputTokens: sum(this.usage.inputTokens, usage.inputTokens),
-      outputTokens: sum(this.usage.outputTokens, usage.outputTokens),
-    };
+    this.usage = addUsage(this.usage, usage);
+    this.charged = addKnownUsage(this.charged, usage);
   }
 
   *say(delta: string): Generator<RunEvent> {

@@ -1,9 +1,11 @@
-import type { ModelUsage } from './model-runtime.js';
+import type { ModelUsage } from './model-usage.js';
 
-/** Credits that a million tokens cost on the managed key. */
+/** Credits that a million tokens cost on the managed key, by what they are. */
 export interface CreditRate {
   readonly inputPerMillion: number;
+  readonly cachedInputPerMillion: number;
   readonly outputPerMillion: number;
+  readonly thinkingPerMillion: number;
 }
 
 /** One model that agents can run on. */
@@ -32,20 +34,36 @@ export interface CatalogueModel {
 /** The members of a union of ids that an SDK publishes, without its `(string & {})`. */
 export type PublishedId<Union extends string> = Union extends unknown ? (string extends Union ? never : Union) : never;
 
-/** Output costs five times the input on every tier. */
+/**
+ * Output costs five times the input on every tier. All three providers take a tenth of the input's price for what they
+ * have in their cache, and none prices thinking apart from other output.
+ */
 export function rate(inputPerMillion: number): CreditRate {
-  return { inputPerMillion, outputPerMillion: inputPerMillion * 5 };
+  const outputPerMillion = inputPerMillion * 5;
+  return {
+    inputPerMillion,
+    cachedInputPerMillion: inputPerMillion / 10,
+    outputPerMillion,
+    thinkingPerMillion: outputPerMillion,
+  };
 }
 
 /** One credit stands for about a US cent of the provider's list price; top is five times mid. */
 export const TIER = { top: rate(1000), high: rate(400), mid: rate(200), small: rate(75), mini: rate(10) } as const;
 
 /**
- * What one call costs on the managed key, in credits, to four decimals. Tokens that the provider did
+ * What calls cost on the managed key, in credits, to four decimals. Tokens that the provider did
  * not report cost nothing; calls on an own key cost nothing, which is the caller's to decide.
  */
-export function creditsFor(model: CatalogueModel, usage: ModelUsage): number {
-  const input = (usage.inputTokens ?? 0) * model.credits.inputPerMillion;
-  const output = (usage.outputTokens ?? 0) * model.credits.outputPerMillion;
+export function creditsFor({ credits: rates }: CatalogueModel, usage: ModelUsage): number {
+  const input = cost(usage.inputTokens, rates.inputPerMillion, usage.cachedInputTokens, rates.cachedInputPerMillion);
+  const output = cost(usage.outputTokens, rates.outputPerMillion, usage.thinkingTokens, rates.thinkingPerMillion);
   return Math.round((input + output) / 100) / 10_000;
+}
+
+/** Of a total and of a part of it that has a rate of its own, in millionths of a credit. */
+function cost(total: number | null, rate: number, part: number | null | undefined, partRate: number): number {
+  // A provider that reports more of a part than of the whole must not make the rest negative.
+  const apart = Math.min(part ?? 0, total ?? 0);
+  return ((total ?? 0) - apart) * rate + apart * partRate;
 }

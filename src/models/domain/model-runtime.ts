@@ -1,4 +1,5 @@
 import type { ModelAttachment, ModelMedia } from './model-attachment.js';
+import type { ModelUsage } from './model-usage.js';
 
 /** A JSON object as a model writes it or a schema describes it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -89,12 +90,6 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
    * which for most models is to think without showing it.
    */
   readonly showReasoning?: boolean;
-}
-
-/** Token counts of one model call; null where the provider did not say. */
-export interface ModelUsage {
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
 }
 
 export type StopReason = 'end' | 'tool_calls' | 'max_tokens' | 'refusal';

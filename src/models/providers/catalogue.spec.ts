@@ -51,6 +51,17 @@ describe('credits', () => {
     expect(creditsFor(model, { inputTokens: null, outputTokens: null })).toBe(0);
   });
 
+  it('charge what was cached and what was thought at their own rates, within their totals', () => {
+    const model = defaultModel('anthropic');
+    const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
+    expect(creditsFor(model, { ...usage, cachedInputTokens: 1_000_000 })).toBe(1020);
+    expect(creditsFor(model, { ...usage, cachedInputTokens: 400_000 })).toBe(1128);
+    expect(creditsFor(model, { ...usage, cachedInputTokens: 2_000_000, thinkingTokens: null })).toBe(1020);
+    expect(creditsFor(model, { ...usage, inputTokens: null, cachedInputTokens: 5 })).toBe(1000);
+    const dear = { ...model, credits: { ...model.credits, thinkingPerMillion: 3000 } };
+    expect(creditsFor(dear, { ...usage, thinkingTokens: 500_000 })).toBe(2200);
+  });
+
   it('some openai-responses models run on an own key alone', () => {
     expect(modelsOf('openai-responses').filter((model) => model.ownKeyOnly).length).toBeGreaterThan(0);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { version } from 'uuid';
-import { isUuid, newId } from './index.js';
+import { derivedId, isUuid, momentOf, newId } from './index.js';
 
 describe('an id', () => {
   it('is a UUID of version 7', () => {
@@ -20,5 +20,21 @@ describe('an id', () => {
     const ids = Array.from({ length: 20_000 }, () => newId());
     expect(ids).toEqual([...ids].sort());
     expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('a derived id', () => {
+  const at = new Date('2026-11-01T00:00:00.000Z');
+
+  it('is the same for the same moment and names, and another for others', () => {
+    const id = derivedId(at, ['a', 'b']);
+    expect(derivedId(at, ['a', 'b'])).toBe(id);
+    const others = [derivedId(at, ['ab']), derivedId(at, ['b', 'a']), derivedId(new Date(at.getTime() + 1), ['a', 'b'])];
+    expect(new Set([id, ...others]).size).toBe(4);
+  });
+
+  it('is a UUID of version 7 that begins with the moment', () => {
+    const id = derivedId(at, ['a']);
+    expect([isUuid(id), version(id), momentOf(id)]).toEqual([true, 7, at]);
   });
 });

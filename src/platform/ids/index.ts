@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { v7, validate } from 'uuid';
 
 /**
@@ -7,6 +7,16 @@ import { v7, validate } from 'uuid';
  */
 export function newId(): string {
   return v7();
+}
+
+/** The id that follows from a moment and from names: a UUID of version 7 that is the same each time. */
+export function derivedId(at: Date, names: readonly string[]): string {
+  return v7({ msecs: at.getTime(), random: createHash('sha256').update(JSON.stringify(names)).digest() });
+}
+
+/** The moment that a UUID of version 7 begins with; of another UUID any. */
+export function momentOf(id: string): Date {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
 }
 
 /** Any spelling of a UUID that PostgreSQL's `uuid` type and the interface both accept. */

@@ -280,6 +280,12 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     status: 200,
   },
 
+  'GET /v1/credits/usage/periods': { requests: [() => ({ query: { limit: '12' } })], status: 200 },
+  'GET /v1/credits/usage/entries': {
+    requests: [nothing, ({ creditPeriodId }) => ({ query: { periodId: creditPeriodId, limit: '1' } })],
+    status: 200,
+  },
+
   'POST /v1/files/upload': {
     requests: [
       ({ agentId }) => ({

@@ -7,6 +7,8 @@ const OF_THE_PROCESS = new Set([
   'crawl_hosts', 'crawl_host_slots',
   // Of the operator's endpoint; which of them there are goes by its settings.
   'knowledge_embedding_models',
+  // Sums of entries, to which a job adds.
+  'credit_periods',
   // What a crawl has done so far; tests move the clock on, and sites are crawled again.
   'knowledge_website_origins', 'knowledge_website_pages',
 ]);
@@ -18,6 +20,7 @@ const OWNED_THROUGH: Readonly<Record<string, string>> = {
 /** Columns that are written in the background, when it suits the process. */
 const WRITTEN_LATER: Readonly<Record<string, string>> = {
   api_keys: 'last_used_at',
+  credit_entries: 'counted',
   // A sync is repeated when its time has come, and tests move the clock on.
   drive_sources: 'due_at,lease,state,started_at,sync_id,phase,change_pages,change_token,is_full,stalls,next_sync_at,last_successful_sync_at',
   drive_items: 'kind,via,name,mime_type,url,size,fingerprint,todo,attempts,page_token,pages,seen_in,result,error,document_id',

@@ -29,6 +29,7 @@ export interface Ids {
   readonly serviceAccountId: string;
   /** Of an uploaded file of the agent's knowledge. */
   readonly knowledgeFileId: string;
+  readonly creditPeriodId: string;
 }
 
 export const ID_NAMES = [
@@ -43,6 +44,7 @@ export const ID_NAMES = [
   'integrationId',
   'serviceAccountId',
   'knowledgeFileId',
+  'creditPeriodId',
 ] as const satisfies readonly (keyof Ids)[];
 
 /** An organization with something of every kind in it; every text of it holds `canary`. */
@@ -148,6 +150,7 @@ export async function createWorld(service: RunningService): Promise<World> {
   await post('POST', `/v1/agents/${agentId}/hooks/secret`, {});
   await websiteKnowledge(service, key, agentId, canary);
   const driveIds = await driveKnowledge(service, key, agentId, canary);
+  const { body: credits } = await service.http<{ periods: { id: string }[] }>('GET', '/v1/credits/usage/periods', { key });
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
   const knowledgeFile = await postFile(service, key, `/v1/agents/${agentId}/knowledge-bases/uploaded-files`, `${canary}.txt`, canary);
   await until(async () => {
@@ -169,6 +172,7 @@ export async function createWorld(service: RunningService): Promise<World> {
     integrationId: integration.id,
     ...driveIds,
     knowledgeFileId: knowledgeFile.id,
+    creditPeriodId: credits.periods[0]?.id ?? '',
     idempotencyKey,
     cursor: page.body.nextCursor,
     ...file,

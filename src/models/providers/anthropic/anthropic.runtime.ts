@@ -1,6 +1,7 @@
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
+import { addUsage, NO_USAGE, UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
@@ -68,9 +69,8 @@ class Answer {
   private content: Block[] = [];
   private round: (Block | undefined)[] = [];
   private readonly toolInput = new Map<Block, string>();
-  private inputTokens: number | null = null;
-  private outputTokens: number | null = null;
-  private earlierTokens = { input: 0, output: 0 };
+  private usage = UNKNOWN_USAGE;
+  private earlierUsage = NO_USAGE;
   stopReason: Anthropic.StopReason | null = null;
   ended = false;
 
@@ -110,8 +110,8 @@ class Answer {
     this.round = [];
     this.ended = false;
     this.stopReason = null;
-    this.earlierTokens.input += this.inputTokens ?? 0;
-    this.earlierTokens.output += this.outputTokens ?? 0;
+    this.earlierUsage = addUsage(this.earlierUsage, this.usage);
+    this.usage = UNKNOWN_USAGE;
     return this.content;
   }
 
@@ -130,10 +130,7 @@ class Answer {
     yield {
       type: 'stopped',
       reason,
-      usage: {
-        inputTokens: this.inputTokens === null ? null : this.inputTokens + this.earlierTokens.input,
-        outputTokens: this.outputTokens === null ? null : this.outputTokens + this.earlierTokens.output,
-      },
+      usage: addUsage(this.earlierUsage, this.usage),
       ...(replayable ? { state: { provider: 'anthropic', data: { model: this.model, content } } } : {}),
     };
   }
@@ -199,11 +196,15 @@ class Answer {
 
   private countTokens(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage | undefined): void {
     if (usage === undefined) return;
-    if (typeof usage.input_tokens === 'number') {
-      const cached = (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
-      this.inputTokens = usage.input_tokens + cached;
+    const { input_tokens: input, output_tokens: output, output_tokens_details: details } = usage;
+    if (typeof input === 'number') {
+      const { cache_read_input_tokens: cachedInputTokens, cache_creation_input_tokens: written } = usage;
+      const inputTokens = input + (cachedInputTokens ?? 0) + (written ?? 0);
+      this.usage = { ...this.usage, inputTokens, cachedInputTokens };
     }
-    if (typeof usage.output_tokens === 'number') this.outputTokens = usage.output_tokens;
+    if (typeof output === 'number') {
+      this.usage = { ...this.usage, outputTokens: output, thinkingTokens: details?.thinking_tokens ?? null };
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { ApiError, FinishReason, GoogleGenAI, type GenerateContentResponse, type
 import type { Clock } from '../../../platform/clock/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import type { ModelEvent, ModelRuntime, ModelToolCall, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
+import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
@@ -66,8 +67,7 @@ class Answer {
   private signed = false;
   private finish: FinishReason | undefined;
   private blocked = false;
-  private inputTokens: number | null = null;
-  private outputTokens: number | null = null;
+  private usage = UNKNOWN_USAGE;
 
   constructor(
     private readonly model: string,
@@ -96,7 +96,7 @@ class Answer {
     yield {
       type: 'stopped',
       reason,
-      usage: { inputTokens: this.inputTokens, outputTokens: this.outputTokens },
+      usage: this.usage,
       ...(replayable ? { state: { provider: 'gemini', data: { model: this.model, parts: this.parts } } } : {}),
     };
   }
@@ -121,12 +121,16 @@ class Answer {
     return { type: part.thought === true ? 'reasoning' : 'text', text: part.text };
   }
 
+  /** What was in the cache is part of the prompt's tokens, and thoughts are not part of the candidates'. */
   private countTokens(usage: GenerateContentResponse['usageMetadata']): void {
-    if (usage?.promptTokenCount !== undefined) {
-      this.inputTokens = usage.promptTokenCount + (usage.toolUsePromptTokenCount ?? 0);
+    const { promptTokenCount: prompt, candidatesTokenCount: told, thoughtsTokenCount: thought } = usage ?? {};
+    if (prompt !== undefined) {
+      const inputTokens = prompt + (usage?.toolUsePromptTokenCount ?? 0);
+      this.usage = { ...this.usage, inputTokens, cachedInputTokens: usage?.cachedContentTokenCount ?? null };
     }
-    if (usage?.candidatesTokenCount !== undefined || usage?.thoughtsTokenCount !== undefined) {
-      this.outputTokens = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0);
+    if (told !== undefined || thought !== undefined) {
+      const outputTokens = (told ?? 0) + (thought ?? 0);
+      this.usage = { ...this.usage, outputTokens, thinkingTokens: thought ?? null };
     }
   }
 

@@ -1,6 +1,7 @@
 import OpenAI, { APIError } from 'openai';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
+import type { ModelUsage } from '../../domain/model-usage.js';
 import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { openaiRequest } from './openai-responses.request.js';
@@ -110,12 +111,11 @@ class Answer {
       }
     }
     const replayable = (reason === 'tool_calls' || reason === 'end') && this.items.some(isReasoning);
-    const { usage } = this.response;
     const data = { model: this.model, items: this.items };
     yield {
       type: 'stopped',
       reason,
-      usage: { inputTokens: usage?.input_tokens ?? null, outputTokens: usage?.output_tokens ?? null },
+      usage: usageOf(this.response),
       ...(replayable ? { state: { provider: 'openai-responses', data } } : {}),
     };
   }
@@ -137,6 +137,16 @@ class Answer {
     if (hasCalls) return 'tool_calls';
     return this.refused ? 'refusal' : 'end';
   }
+}
+
+/** Here the totals hold their parts already. Servers that speak this API for other models leave out the details. */
+function usageOf({ usage = {} }: { readonly usage?: Partial<OpenAI.Responses.ResponseUsage> }): ModelUsage {
+  return {
+    inputTokens: usage.input_tokens ?? null,
+    outputTokens: usage.output_tokens ?? null,
+    cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? null,
+    thinkingTokens: usage.output_tokens_details?.reasoning_tokens ?? null,
+  };
 }
 
 function isReasoning(item: OutputItem): boolean {

@@ -34,7 +34,8 @@ export class SandboxRuntime implements ModelRuntime {
     yield {
       type: 'stopped',
       reason: asked === undefined ? 'end' : 'tool_calls',
-      usage: { inputTokens: tokensOf(request), outputTokens: estimate(text) },
+      // It has no cache and does not think.
+      usage: { inputTokens: tokensOf(request), outputTokens: estimate(text), cachedInputTokens: 0, thinkingTokens: 0 },
     };
   }
 }

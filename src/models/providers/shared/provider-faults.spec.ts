@@ -48,8 +48,20 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
       events: [
         { type: 'text', text: 'Hel' },
         { type: 'text', text: 'lo' },
-        { type: 'stopped', reason: 'end', usage: { inputTokens: 12, outputTokens: 3 } },
+        {
+          type: 'stopped',
+          reason: 'end',
+          usage: { inputTokens: 12, outputTokens: 3, cachedInputTokens: null, thinkingTokens: null },
+        },
       ],
+    });
+  });
+
+  it('tells what of the input was in the cache and what of the output was thought, each within its total', async () => {
+    const usage = { input: 120, output: 30, cached: 100, thinking: 20 };
+    const told = await call((exchange) => exchange.sendAll(wire.text(['Hello'], usage)));
+    expect(told.events.at(-1)).toMatchObject({
+      usage: { inputTokens: 120, outputTokens: 30, cachedInputTokens: 100, thinkingTokens: 20 },
     });
   });
 

@@ -4,6 +4,7 @@ import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { requestOf, tell, textOf, type Told } from '../../../../test/support/model-calls.js';
 import { anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../../../test/support/provider-wire.js';
 import type { ModelMessage } from '../../domain/model-runtime.js';
+import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import type { ModelOptions, ModelRequest } from '../index.js';
 import { ModelTransport } from './transport.js';
 import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from '../anthropic/anthropic.limits.js';
@@ -310,7 +311,7 @@ describe('gemini', () => {
   it('a blocked prompt and a blocked answer are refusals', async () => {
     const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: 'SAFETY' } })}\n\n`;
     expect((await call(geminiWire, [blocked])).events).toEqual([
-      { type: 'stopped', reason: 'refusal', usage: { inputTokens: null, outputTokens: null } },
+      { type: 'stopped', reason: 'refusal', usage: UNKNOWN_USAGE },
     ]);
     expect((await call(geminiWire, [frame([{ text: 'a' }], 'SAFETY')])).events.at(-1)).toMatchObject({
       reason: 'refusal',

@@ -1,0 +1,29 @@
+import { ValidationFailed } from '../../platform/errors/index.js';
+
+/** What happens to runs on the managed key once the month's credits are used up. */
+export const CREDITS_EXHAUSTED = ['allow', 'block'] as const;
+
+export type CreditsExhausted = (typeof CREDITS_EXHAUSTED)[number];
+
+/** How many credits a month of an organization includes, from a moment on. */
+export class CreditAllowance {
+  constructor(
+    readonly id: string,
+    readonly organizationId: string,
+    readonly since: Date,
+    /** Null from when none are set. */
+    readonly included: number | null,
+  ) {}
+}
+
+/** @param allowances of one organization, oldest first. @returns what held just before the moment */
+export function includedBefore(allowances: readonly CreditAllowance[], moment: Date): number | null {
+  return allowances.findLast(({ since }) => since < moment)?.included ?? null;
+}
+
+/** @throws ValidationFailed */
+export function parseCreditsExhausted(name: string): CreditsExhausted {
+  const found = CREDITS_EXHAUSTED.find((known) => known === name);
+  if (found === undefined) throw new ValidationFailed(`creditsExhausted: must be one of ${CREDITS_EXHAUSTED.join(', ')}`);
+  return found;
+}

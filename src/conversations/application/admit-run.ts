@@ -1,0 +1,30 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { RunnableAgent } from '../../agents/index.js';
+import { ModelGateway } from '../../models/index.js';
+import { ShutdownState } from '../../platform/lifecycle/index.js';
+import { agentCannotRun, serviceStopping } from '../domain/conversations.errors.js';
+import { RUN_ADMISSIONS } from '../engine/run-extensions.js';
+import type { RunAdmission } from '../ports/index.js';
+
+/** Whether an agent's model may be called, as far as it can be told before anything is stored. */
+@Injectable()
+export class AdmitRun {
+  constructor(
+    private readonly models: ModelGateway,
+    private readonly shutdown: ShutdownState,
+    @Inject(RUN_ADMISSIONS) private readonly admissions: readonly RunAdmission[],
+  ) {}
+
+  /**
+   * @throws DomainError `unavailable` while the process stops, `unprocessable` for an agent without a key for its
+   * provider, and what other contexts refuse with
+   */
+  async execute(organizationId: string, agent: RunnableAgent): Promise<void> {
+    if (this.shutdown.isStopping) throw serviceStopping();
+    const { type, useOwnApiKey } = agent.provider;
+    if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
+      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
+    }
+    for (const admission of this.admissions) await admission.admit({ organizationId, agent });
+  }
+}

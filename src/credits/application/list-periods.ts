@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { CreditAllowances, includedBefore, OrganizationDirectory } from '../../access/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Cursors } from '../../platform/cursors/index.js';
+import { monthAfter, type Period, periodId } from '../domain/period.js';
+import { CreditPeriodRepository } from '../persistence/credit-period.repository.js';
+
+export interface PeriodPage {
+  readonly periods: readonly Period[];
+  /** Null at the end. */
+  readonly nextCursor: string | null;
+}
+
+/** The months of an organization from its first to the present one, the newest first; those without use too. */
+@Injectable()
+export class ListPeriods {
+  constructor(
+    private readonly organizations: OrganizationDirectory,
+    private readonly allowances: CreditAllowances,
+    private readonly months: CreditPeriodRepository,
+    private readonly cursors: Cursors,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws ValidationFailed for a cursor that this list has not issued */
+  async execute(organizationId: string, cursor: string | undefined, limit: number): Promise<PeriodPage> {
+    const scope = { list: 'credit-periods', organizationId };
+    const [before] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
+    const now = this.clock.now();
+    const organization = await this.organizations.find(organizationId);
+    const allowances = await this.allowances.of(organizationId);
+    const found = await this.months.list(organizationId, {
+      since: organization?.createdAt ?? now,
+      now,
+      before: before === undefined ? null : new Date(before),
+      limit: limit + 1,
+    });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      periods: page.map(({ month, creditsUsed }) => {
+        const endsAt = monthAfter(month);
+        const creditsIncluded = includedBefore(allowances, endsAt);
+        return { id: periodId(organizationId, month), startsAt: month, endsAt, creditsUsed, creditsIncluded };
+      }),
+      nextCursor: found.length > limit && last ? this.cursors.issue(scope, [last.month.toISOString()]) : null,
+    };
+  }
+}

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { type FinishedRun, RunObserver, type RunRecord } from '../../conversations/index.js';
+import { entryRow } from '../persistence/credit-entry.repository.js';
+
+/** Makes an entry of every run, in the statement that ends it: what the run says it has cost, and the entry, are one. */
+@Injectable()
+export class RecordUsage extends RunObserver {
+  record({ run, agent }: FinishedRun): readonly RunRecord[] {
+    const { inputTokens, outputTokens, credits } = run.usage;
+    return [
+      entryRow(run.organizationId, {
+        id: run.id,
+        createdAt: run.completedAt ?? run.createdAt,
+        agentId: run.agentId,
+        threadId: run.threadId,
+        provider: agent.provider,
+        model: agent.model,
+        inputTokens,
+        outputTokens,
+        credits,
+      }),
+    ];
+  }
+}

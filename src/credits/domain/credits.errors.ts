@@ -1,0 +1,14 @@
+import { DomainError } from '../../platform/errors/index.js';
+import type { Month } from './period.js';
+
+/** The body is the one that all routes which start runs have for `422`. */
+export class CreditsExhausted extends DomainError {
+  constructor(included: number, next: Month) {
+    super(
+      'unprocessable',
+      `The organization has used up the ${included} credits of this month. Until ${next.toISOString()}, or until more are ` +
+        'included, only agents with an API key of their own run.',
+      { error: 'unprocessable_entity', bare: true },
+    );
+  }
+}

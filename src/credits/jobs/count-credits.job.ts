@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { CreditPeriodRepository } from '../persistence/credit-period.repository.js';
+import { COUNT_BATCH, COUNT_EVERY_MINUTES } from '../limits.js';
+
+const payload = z.object({});
+type Payload = z.output<typeof payload>;
+
+/** Keeps the sums of the months, so that reading one does not add up its entries. What one run leaves the next one takes. */
+export const countCredits = defineJob({
+  name: 'credits.count',
+  payload,
+  schedule: { everyMinutes: COUNT_EVERY_MINUTES, payload: {} },
+});
+
+@Processor(countCredits.name)
+export class CountCredits extends WorkerHost {
+  constructor(private readonly periods: CreditPeriodRepository) {
+    super();
+  }
+
+  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+    do signal.throwIfAborted();
+    while ((await this.periods.countSome(COUNT_BATCH)) === COUNT_BATCH);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Written by hand because sums are moved in one statement, and read in one with what is not yet moved: each sees every
+ * entry exactly once, whatever else is going on. One of them stands before the runs of organizations with a limit.
+ */
+import { statement } from '../../platform/database/index.js';
+
+const monthOf = (moment: string): string => `date_trunc('month', ${moment} at time zone 'UTC')`;
+
+/**
+ * Adds entries to the sums of their months. Those that another process is at are left to it; the order of the months
+ * keeps two processes from waiting for each other.
+ */
+export const COUNT_ENTRIES = statement(
+  { limit: 'integer' },
+  (p) => `
+  with uncounted as (
+    select id from credit_entries where not counted
+    order by organization_id, created_at limit ${p.limit} for no key update skip locked
+  ), counted as (
+    update credit_entries set counted = true from uncounted where credit_entries.id = uncounted.id
+    returning organization_id, ${monthOf('created_at')}::date as month, credits
+  ), summed as (
+    insert into credit_periods (organization_id, month, credits_used)
+    select organization_id, month, sum(credits) from counted group by 1, 2 order by 1, 2
+    on conflict (organization_id, month) do update
+      set credits_used = credit_periods.credits_used + excluded.credits_used
+  )
+  select count(*)::int as entries from counted`,
+);
+
+/**
+ * Every month from the organization's beginning, or its first entry where the clock was set back, to the present one, or
+ * its last entry; the newest first. `before`: months before this one alone.
+ */
+export const LIST_PERIODS = statement(
+  { organizationId: 'uuid', since: 'timestamptz', now: 'timestamptz', before: 'timestamptz', limit: 'integer' },
+  (p) => `
+  with span as (
+    select ${monthOf(`least(min(created_at), ${p.since})`)} as first, ${monthOf(`greatest(max(created_at), ${p.now})`)} as last
+    from credit_entries where organization_id = ${p.organizationId}
+  ), months as (
+    select month::date from span, generate_series(span.last, span.first, interval '-1 month') month
+    where ${p.before} is null or month < ${p.before} at time zone 'UTC'
+    order by 1 desc limit ${p.limit}
+  ), uncounted as (
+    select ${monthOf('created_at')}::date as month, sum(credits) as credits from credit_entries
+    where organization_id = ${p.organizationId} and not counted group by 1
+  )
+  select to_char(months.month, 'YYYY-MM-DD') as month, (coalesce(kept.credits_used, 0) + coalesce(uncounted.credits, 0))::text as credits
+  from months
+    left join credit_periods kept on kept.organization_id = ${p.organizationId} and kept.month = months.month
+    left join uncounted on uncounted.month = months.month
+  order by months.month desc`,
+);
+
+/** `month`, `next`: the first moments of the month and of the next one. */
+export const USED_IN_MONTH = statement(
+  { organizationId: 'uuid', month: 'timestamptz', next: 'timestamptz' },
+  (p) => `
+  select (
+    coalesce((select credits_used from credit_periods
+      where organization_id = ${p.organizationId} and month = ${monthOf(p.month)}::date), 0)
+    + coalesce((select sum(credits) from credit_entries
+      where organization_id = ${p.organizationId} and not counted
+        and created_at >= ${p.month} and created_at < ${p.next}), 0)
+  )::text as credits`,
+);

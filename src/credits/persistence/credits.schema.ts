@@ -1,0 +1,64 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { type ContextSchema, migration } from '../../platform/database/index.js';
+
+export const creditEntries = defineEntity({
+  name: 'StoredCreditEntry',
+  tableName: 'credit_entries',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    threadId: p.uuid(),
+    provider: p.text(),
+    model: p.text(),
+    inputTokens: p.bigint('number').strictNullable(),
+    outputTokens: p.bigint('number').strictNullable(),
+    /** As text: a sum of floating-point numbers drifts from what is summed. */
+    credits: p.decimal('string').columnType('numeric(18,4)'),
+    createdAt: p.datetime(3),
+    /** Part of the sum in `credit_periods`. */
+    counted: p.boolean(),
+  },
+});
+
+/**
+ * Entries refer to nothing. They outlive threads and agents, whose texts they hold nothing of; and with a reference to
+ * the organization the statement that ends a run would lock its row, which all runs share and which an operator may be
+ * changing. The trigger does what the reference would: it fires after the references to the organization have taken
+ * threads and runs away, whose last entries are committed by then.
+ */
+const init = migration('2026112411_credits_init', [
+  `create table credit_entries (
+    id uuid primary key,
+    organization_id uuid not null,
+    agent_id uuid not null,
+    thread_id uuid not null,
+    provider text not null,
+    model text not null,
+    input_tokens bigint,
+    output_tokens bigint,
+    credits numeric(18,4) not null,
+    created_at timestamptz(3) not null,
+    counted boolean not null
+  )`,
+  'create index credit_entries_newest on credit_entries (organization_id, created_at desc, id desc)',
+  `create index credit_entries_uncounted on credit_entries (organization_id, created_at) include (credits)
+    where not counted`,
+  // By the first day of the month, in UTC.
+  `create table credit_periods (
+    organization_id uuid not null,
+    month date not null,
+    credits_used numeric not null,
+    primary key (organization_id, month)
+  )`,
+  `create function delete_credits_of_organization() returns trigger language plpgsql as $$
+  begin
+    delete from credit_entries where organization_id = old.id;
+    delete from credit_periods where organization_id = old.id;
+    return null;
+  end $$`,
+  `create trigger with_its_credits after delete on organizations
+    for each row execute function delete_credits_of_organization()`,
+]);
+
+export const creditsSchema: ContextSchema = { entities: [creditEntries], migrations: [init] };

@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, UNKNOWN_USAGE } from './model-usage.js';
+
+const CALLS: readonly ModelUsage[] = [
+  { inputTokens: 10, outputTokens: 4, cachedInputTokens: 6, thinkingTokens: 1 },
+  { inputTokens: 20, outputTokens: 5 },
+  UNKNOWN_USAGE,
+];
+
+describe('the usage of several calls', () => {
+  it('has the sums, and of a part what is known of it', () => {
+    expect(CALLS.slice(0, 2).reduce(addUsage, NO_USAGE)).toEqual({
+      inputTokens: 30, outputTokens: 9, cachedInputTokens: 6, thinkingTokens: 1,
+    });
+  });
+
+  it('is unknown where one did not tell', () => {
+    expect(CALLS.reduce(addUsage, NO_USAGE)).toMatchObject({ inputTokens: null, outputTokens: null });
+  });
+
+  it('is charged as far as it is known', () => {
+    expect(CALLS.reduce(addKnownUsage, NO_USAGE)).toEqual({
+      inputTokens: 30, outputTokens: 9, cachedInputTokens: 6, thinkingTokens: 1,
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import type { Answer, TestService } from '../../support/harness.js';
+import type { ModelScript } from '../../support/scripted-models.js';
+import type { WireUsage } from '../../support/wire.js';
+
+export interface PeriodView {
+  readonly id: string;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly creditsUsed: number;
+  readonly creditsIncluded: number | null;
+}
+
+export interface PeriodPage {
+  readonly periods: readonly PeriodView[];
+  readonly nextCursor: string | null;
+}
+
+export interface EntryView {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly thread_id: string;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly credits: number;
+}
+
+export interface EntryPage {
+  readonly entries: readonly EntryView[];
+  readonly nextCursor: string | null;
+}
+
+/** Output that costs this many tenths of a credit on the default model of Anthropic, and input that costs none. */
+export function costs(tenths: number): ModelScript {
+  return costing({ input: 0, output: tenths * 100 });
+}
+
+export function costing(usage: WireUsage): ModelScript {
+  return (exchange, wire) => exchange.sendAll(wire.text(['ok'], usage));
+}
+
+export function periods(service: TestService, key: string, query = ''): Promise<Answer<PeriodPage>> {
+  return service.http<PeriodPage>('GET', `/v1/credits/usage/periods${query}`, { key });
+}
+
+export function entries(service: TestService, key: string, query = ''): Promise<Answer<EntryPage>> {
+  return service.http<EntryPage>('GET', `/v1/credits/usage/entries${query}`, { key });
+}
+
+/** What the present month says was used. */
+export async function used(service: TestService, key: string): Promise<number | undefined> {
+  return (await periods(service, key)).body.periods[0]?.creditsUsed;
+}
