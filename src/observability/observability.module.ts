@@ -8,13 +8,14 @@ import { RecordTrace } from './application/record-trace.js';
 import { TraceAccessGuard } from './http/trace-access.guard.js';
 import { TracesController } from './http/traces.controller.js';
 import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
+import { PushTraces, pushTraces } from './jobs/push-traces.job.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 
 /** What the agents did: a trace of every run, kept and read for 90 days. */
 @Module({
-  imports: [ConversationsModule, HooksModule, JobsModule.define(purgeTraces)],
+  imports: [ConversationsModule, HooksModule, JobsModule.define(purgeTraces, pushTraces)],
   controllers: [TracesController],
-  providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard, HoldTracesOfThreads],
+  providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, PushTraces, TraceAccessGuard, HoldTracesOfThreads],
   exports: [RecordTrace],
 })
 export class ObservabilityModule {}

@@ -35,6 +35,14 @@ export interface TraceKey {
   readonly from: Date;
 }
 
+/** How much a trace holds, and whose it is. */
+export interface TraceSize {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Of its texts and JSON, uncompressed. */
+  readonly bytes: number;
+}
+
 /** For what no entity fits: the beginnings of texts that may be long, and removals in batches. */
 const tables = queryBuilder<{
   traces: ColumnsOf<typeof traces>;
@@ -69,6 +77,27 @@ export class TraceRepository {
   }
 
   /**
+   * For the operator's own backend, of any organization: those of the traces that are still there, and whose thread and
+   * agent are. In the order of their ids.
+   */
+  sizes(ids: readonly string[]): Promise<TraceSize[]> {
+    return rowsOf(
+      this.database,
+      stillThere(ids)
+        .select(['id', 'organization_id as organizationId'])
+        .select(sql<number>`octet_length(input) + octet_length(output) + octet_length(steps::text)`.as('bytes'))
+        .orderBy('id'),
+    );
+  }
+
+  /** The traces of which `sizes` tells, whole. */
+  async ofAnyOrganization(ids: readonly string[]): Promise<(Trace & { readonly organizationId: string })[]> {
+    const there = await rowsOf(this.database, stillThere(ids).select('id'));
+    const found = await this.database.read((em) => em.find(traces, { id: { $in: there.map(({ id }) => id) } }, { orderBy: { id: 'asc' } }));
+    return found.map((stored) => ({ ...toTrace(stored), organizationId: stored.organizationId }));
+  }
+
+  /**
    * Deletes the oldest traces of before `cutoff`, at most `limit`. Two at once take different ones.
    * @returns how many
    */
@@ -92,6 +121,14 @@ export class TraceRepository {
 /** Large threads are deleted before their rows are removed; there are few of those at any time. */
 const notOfDeletedThread = (traces: string): string =>
   `${traces}.thread_id not in (select id from threads where deleted_at is not null)`;
+
+function stillThere(ids: readonly string[]) {
+  return tables
+    .selectFrom('traces')
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .where(sql<boolean>`${sql.raw(notOfDeletedThread('traces'))}`)
+    .where(sql<boolean>`exists (select 1 from agents where agents.id = traces.agent_id)`);
+}
 
 function someTraces(limit: number) {
   return tables.selectFrom('traces').select('id').limit(limit).forUpdate().skipLocked();
