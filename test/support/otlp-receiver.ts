@@ -128,7 +128,8 @@ interface WireValue {
 interface WireSpan {
   readonly traceId: Uint8Array;
   readonly spanId: Uint8Array;
-  readonly parentSpanId: Uint8Array;
+  /** Null at the root. */
+  readonly parentSpanId: Uint8Array | null;
   readonly name: string;
   readonly kind: number;
   readonly startTimeUnixNano: unknown;
@@ -150,7 +151,7 @@ function spansIn(body: Buffer): ReceivedSpan[] {
 }
 
 function spanOf(span: WireSpan, resource: Readonly<Record<string, unknown>>): ReceivedSpan {
-  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+  const hex = (bytes: Uint8Array | null): string => Buffer.from(bytes ?? []).toString('hex');
   return {
     traceId: hex(span.traceId),
     spanId: hex(span.spanId),
