@@ -106,6 +106,18 @@ module.exports = {
       { path: packages('@anthropic-ai', 'openai', '@google/genai') },
     ),
     rule(
+      'opentelemetry-in-otlp',
+      'The exporter makes its requests by itself, past the guard of platform/egress; and a start without a backend loads none of it.',
+      { path: '^src/', pathNot: ['^src/observability/otlp/', SPEC] },
+      { path: packages('@opentelemetry') },
+    ),
+    rule(
+      'opentelemetry-on-demand',
+      'What imports OpenTelemetry is itself imported when it is needed, not at every start.',
+      { path: '^src/', pathNot: ['^src/observability/otlp/', SPEC] },
+      { path: '^src/observability/otlp/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    ),
+    rule(
       'no-node-process',
       'Settings are read and validated in platform/config; this module is a second way to the environment.',
       { path: '^src/', pathNot: ['^src/platform/config/', SPEC] },

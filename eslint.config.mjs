@@ -70,6 +70,14 @@ export default defineConfig(
     },
   },
   {
+    name: 'conventions that move',
+    files: ['src/observability/otlp/conventions.ts'],
+    rules: {
+      // The package marks all names of the GenAI conventions, whose document moved; it has no others.
+      '@typescript-eslint/no-deprecated': 'off',
+    },
+  },
+  {
     name: 'unions of others',
     files: ['src/models/providers/*/*.ts'],
     rules: {

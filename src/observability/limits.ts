@@ -64,3 +64,14 @@ export const USAGE_DEFAULT_DAYS = 7;
 
 /** What one reply is taken to spare a person: reading the question, finding the answer and writing it down. */
 export const MINUTES_SAVED_BY_REPLY = 3;
+
+/** Traces that one job pushes to the OpenTelemetry backend. */
+export const PUSH_BATCH = 100;
+/** Doubling pauses of 5 seconds: twelve attempts are spread over almost three hours, then an operator has to look. */
+export const PUSH_RETRY = { attempts: 12, backoffSeconds: 5 } as const;
+/** Stored bytes of the traces that a push has in memory at a time; a larger trace is there alone. */
+export const PUSH_LOAD_BYTES = 4 * 1024 * 1024;
+/** Of one request, as estimated. Backends take 4 MiB and more; a single span is far smaller. */
+export const PUSH_REQUEST_BYTES = 3 * 1024 * 1024;
+/** Largest text or JSON of contents in one attribute of a span, as UTF-8 bytes; beyond it the beginning is sent. */
+export const PUSHED_CONTENT_BYTES = 64 * 1024;

@@ -16,6 +16,7 @@ import { TraceAccessGuard } from './http/trace-access.guard.js';
 import { TracesController } from './http/traces.controller.js';
 import { PublishTracesJob, publishTraces } from './jobs/publish-traces.job.js';
 import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
+import { PushTraces, pushTraces } from './jobs/push-traces.job.js';
 import { AnalyticsRepository } from './persistence/analytics.repository.js';
 import { KeptCountsRepository } from './persistence/kept-counts.repository.js';
 import { PublishTracesRepository } from './persistence/publish-traces.repository.js';
@@ -25,13 +26,13 @@ import { TraceRepository } from './persistence/trace.repository.js';
 
 const traces = [TraceRepository, TraceListRepository, RecordTrace, ReadTraces, TraceAccessGuard, HoldTracesOfThreads, PurgeTraces];
 
-const publishing = [PublishTracesRepository, PublishTraces, PublishTracesJob, TraceExportRepository, ExportTraces];
+const publishing = [PublishTracesRepository, PublishTraces, PublishTracesJob, PushTraces, TraceExportRepository, ExportTraces];
 
 const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, KeptCountsRepository, RemoveLeftBehindCounts];
 
 /** What the agents did: a trace of every run, kept and read for 90 days, exported, and counted. */
 @Module({
-  imports: [AgentsModule, ConversationsModule, HooksModule, JobsModule.define(purgeTraces, publishTraces)],
+  imports: [AgentsModule, ConversationsModule, HooksModule, JobsModule.define(purgeTraces, publishTraces, pushTraces)],
   controllers: [TracesController, AnalyticsController],
   providers: [...traces, ...publishing, ...analytics],
   exports: [RecordTrace],

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Database } from '../../platform/database/index.js';
-import { PUBLISH_AFTER_MS, PUBLISH_BATCH } from '../limits.js';
-import { PublishTracesRepository, type TraceToPublish } from '../persistence/publish-traces.repository.js';
+import { Settings } from '../../platform/config/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
+import { Outbox } from '../../platform/jobs/index.js';
+import { pushTraces } from '../jobs/push-traces.job.js';
+import { PUBLISH_AFTER_MS, PUBLISH_BATCH, PUSH_BATCH } from '../limits.js';
+import { type PublishedTrace, PublishTracesRepository, type TraceToPublish } from '../persistence/publish-traces.repository.js';
 
 /**
- * Takes up each finished trace once, two minutes after its run: counts it for lists, usage and feedback, and makes it
- * part of exports. Each batch is one transaction, so that being broken off, or two at once, neither skips a trace nor
+ * Takes up each finished trace once, two minutes after its run: counts it for lists, usage and feedback, makes it part of
+ * exports, and has it pushed where there is an OpenTelemetry backend. Each batch is one transaction, so that being broken off, or two at once, neither skips a trace nor
  * counts one twice.
  */
 @Injectable()
@@ -16,6 +19,8 @@ export class PublishTraces {
     private readonly database: Database,
     private readonly traces: PublishTracesRepository,
     private readonly organizations: OrganizationDirectory,
+    private readonly outbox: Outbox,
+    private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
 
@@ -43,8 +48,16 @@ export class PublishTraces {
     const ids = due.map(({ id }) => id);
     return this.database.transaction(async (transaction) => {
       const published = await this.traces.publish(transaction, ids, withheld, this.clock.now());
+      if (this.settings.otlp) await this.enqueuePushes(transaction, published);
       return published.length;
     });
+  }
+
+  private async enqueuePushes(transaction: Transaction, published: readonly PublishedTrace[]): Promise<void> {
+    const traceIds = published.flatMap(({ id, withheld }) => (withheld ? [] : [id]));
+    for (let from = 0; from < traceIds.length; from += PUSH_BATCH) {
+      await this.outbox.enqueue(transaction, pushTraces, { traceIds: traceIds.slice(from, from + PUSH_BATCH) });
+    }
   }
 
   /** Looked up before the transaction: the embedded database has one connection. */

@@ -16,6 +16,14 @@ export interface TraceKey {
   readonly from: Date;
 }
 
+/** How much a trace holds, and whose it is. */
+export interface TraceSize {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Roughly, of its texts and JSON. */
+  readonly bytes: number;
+}
+
 @Injectable()
 export class TraceRepository {
   constructor(private readonly database: Database) {}
@@ -29,6 +37,27 @@ export class TraceRepository {
       ),
     );
     return found && toTrace(found);
+  }
+
+  /**
+   * For the operator's own backend, of any organization: those of the traces that may leave the service, and whose thread
+   * and agent are there. In the order of their ids.
+   */
+  sizes(ids: readonly string[]): Promise<TraceSize[]> {
+    return rowsOf(
+      this.database,
+      stillThere(ids)
+        .select(['id', 'organization_id as organizationId'])
+        .select(sql<number>`stored_bytes::float8`.as('bytes'))
+        .orderBy('id'),
+    );
+  }
+
+  /** The traces of which `sizes` tells, whole. */
+  async ofAnyOrganization(ids: readonly string[]): Promise<(Trace & { readonly organizationId: string })[]> {
+    const there = await rowsOf(this.database, stillThere(ids).select('id'));
+    const found = await this.database.read((em) => em.find(traces, { id: { $in: there.map(({ id }) => id) } }, { orderBy: { id: 'asc' } }));
+    return found.map((stored) => ({ ...toTrace(stored), organizationId: stored.organizationId }));
   }
 
   /**
@@ -50,6 +79,15 @@ export class TraceRepository {
   private async delete(some: ReturnType<typeof someTraces>): Promise<number> {
     return (await rowsOf(this.database, tables.deleteFrom('traces').where('id', 'in', some).returning('id'))).length;
   }
+}
+
+function stillThere(ids: readonly string[]) {
+  return tables
+    .selectFrom('traces')
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .where('withheld', '=', false)
+    .where(sql<boolean>`${sql.raw(notOfDeletedThread('traces'))}`)
+    .where(sql<boolean>`exists (select 1 from agents where agents.id = traces.agent_id)`);
 }
 
 function someTraces(limit: number) {

@@ -1,4 +1,5 @@
 export { readJsonFile } from './json-file.js';
+export type { OtlpBackend } from './otlp.js';
 export {
   type EmbeddingsEndpoint,
   type FilesBucket,

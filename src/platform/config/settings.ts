@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OTLP_VARIABLES, otlpOf } from './otlp.js';
 
 /** Which work this process does: everything, HTTP only, or background jobs only. */
 export type ProcessRole = 'all' | 'api' | 'worker';
@@ -97,6 +98,7 @@ const environmentSchema = z.object({
   FILES_S3_REGION: z.string().optional(),
   FILES_S3_ACCESS_KEY_ID: z.string().optional(),
   FILES_S3_SECRET_ACCESS_KEY: z.string().optional(),
+  ...OTLP_VARIABLES,
   SHUTDOWN_SECONDS: positiveSeconds.default(30),
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
@@ -203,6 +205,8 @@ export class Settings extends WithEnvironment {
   readonly drive = driveOf(this.env);
   /** The bucket of `FILES_S3_*`; undefined means the disk. */
   readonly filesBucket = bucketOf(this.env);
+  /** Where traces are pushed; undefined means nowhere. */
+  readonly otlp = otlpOf(this.env);
   /** How long a stopping process lets its runs end by themselves. */
   readonly shutdownMs = this.env.SHUTDOWN_SECONDS * 1000;
   readonly logLevel = this.env.LOG_LEVEL;
@@ -283,6 +287,7 @@ export function readSettings(
   checkEmbeddings(env);
   checkDrive(env);
   checkWorkflowPlatform(env);
+  checkOtlp(env);
   if (role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
     const missing = env.DATABASE_URL === undefined ? 'DATABASE_URL' : 'REDIS_URL';
     throw new InvalidSetting(
@@ -337,6 +342,13 @@ function checkWorkflowPlatform(env: Environment): void {
   if (missing.length === 1) {
     const [given] = names.filter((name) => env[name] !== undefined);
     throw new InvalidSetting(`${missing[0]}: is required with ${given}`);
+  }
+}
+
+/** The exporter would read this one by itself, and send it beside the headers that were checked here. */
+function checkOtlp({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers }: Environment): void {
+  if (endpoint !== undefined && headers !== undefined) {
+    throw new InvalidSetting('OTEL_EXPORTER_OTLP_TRACES_HEADERS: is not taken; put the headers into OTEL_EXPORTER_OTLP_HEADERS');
   }
 }
 

@@ -15,6 +15,7 @@ export const anthropic = defineProvider({
     response: AnthropicProviderResponse,
   },
   environment: 'ANTHROPIC',
+  telemetryName: 'anthropic',
   ownKey: OPTIONAL_OWN_KEY,
   gatewayPath: 'anthropic',
   responseComponents: 'all',

@@ -11,6 +11,7 @@ export const gemini = defineProvider({
   settings: geminiSettings,
   bodies: { create: GeminiProviderBody, change: GeminiProviderChangeBody, response: GeminiProviderResponse },
   environment: 'GEMINI',
+  telemetryName: 'gcp.gemini',
   ownKey: OPTIONAL_OWN_KEY,
   responseComponents: [],
   // The documentation lists PNG, JPEG, WebP, HEIC and HEIF.

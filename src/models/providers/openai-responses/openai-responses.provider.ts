@@ -11,6 +11,7 @@ export const openAiResponses = defineProvider({
   settings: openAiSettings,
   bodies: { create: OpenAiProviderBody, change: OpenAiProviderChangeBody, response: OpenAiProviderResponse },
   environment: 'OPENAI',
+  telemetryName: 'openai',
   ownKey: OPTIONAL_OWN_KEY,
   gatewayPath: 'openai',
   responseComponents: 'all',

@@ -71,6 +71,8 @@ export interface Provider<
   readonly settings: ProviderSettings<Options, Request>;
   /** The operator's key is in `<name>_API_KEY`, an address that replaces the public one in `<name>_BASE_URL`. */
   readonly environment: string;
+  /** What OpenTelemetry calls it: `gen_ai.provider.name`. */
+  readonly telemetryName: string;
   /** The last part of a gateway's address for this provider; absent where gateways do not carry its traffic. */
   readonly gatewayPath?: string;
   /** Of the images, PDFs and texts that can be attached, those that its models do not take. */

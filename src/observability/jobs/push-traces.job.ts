@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { OrganizationDirectory } from '../../access/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { type OtlpBackend, Settings } from '../../platform/config/index.js';
+import { inBatches } from '../../platform/database/index.js';
+import { type ActiveJob, defineJob, Processor, UnrecoverableError, WorkerHost } from '../../platform/jobs/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { PUSH_BATCH, PUSH_LOAD_BYTES, PUSH_RETRY } from '../limits.js';
+import { type TraceSize, TraceRepository } from '../persistence/trace.repository.js';
+
+const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) });
+type Payload = z.output<typeof payload>;
+
+/**
+ * Sends traces to the operator's OpenTelemetry backend. A repetition sends the same spans under the same ids, also those
+ * that had arrived: at least once.
+ */
+export const pushTraces = defineJob({ name: 'traces.push', payload, retry: PUSH_RETRY });
+
+@Processor(pushTraces.name)
+export class PushTraces extends WorkerHost {
+  private exporting: ReturnType<typeof loadExporting> | undefined;
+
+  constructor(
+    private readonly traces: TraceRepository,
+    private readonly organizations: OrganizationDirectory,
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async process({ data, signal }: ActiveJob<Payload>): Promise<void> {
+    const { otlp } = this.settings;
+    // The operator has taken the backend out of the settings since.
+    if (!otlp) return;
+    this.exporting ??= loadExporting(otlp, this.clock, this.logger);
+    const { exporter, spansOf, requestParts, ExportFailed } = await this.exporting;
+    try {
+      for (const part of inBatches(await this.pushable(data.traceIds), ({ bytes }) => bytes, PUSH_LOAD_BYTES)) {
+        const loaded = await this.traces.ofAnyOrganization(part.map(({ id }) => id));
+        const spans = loaded.flatMap((trace) => spansOf(trace, otlp.captureContent));
+        for (const request of requestParts(spans)) {
+          signal.throwIfAborted();
+          await exporter.send(request, signal);
+        }
+      }
+    } catch (error) {
+      if (error instanceof ExportFailed && !error.retryable) throw new UnrecoverableError(error.message);
+      throw error;
+    }
+  }
+
+  /** Nothing of an organization whose agents handle HIPAA data, now or since the run, reaches an outside system. */
+  private async pushable(ids: readonly string[]): Promise<TraceSize[]> {
+    const pushable: TraceSize[] = [];
+    for (const size of await this.traces.sizes(ids)) {
+      const organization = await this.organizations.find(size.organizationId);
+      if (organization && !organization.features.has('hipaa')) pushable.push(size);
+    }
+    return pushable;
+  }
+}
+
+/** The libraries are loaded with the first push: a start does not pay for them. */
+async function loadExporting(otlp: OtlpBackend, clock: Clock, logger: Logger) {
+  const [{ OtlpExporter, ExportFailed }, { spansOf }, { requestParts }] = await Promise.all([
+    import('../otlp/otlp-exporter.js'),
+    import('../otlp/trace-spans.js'),
+    import('../otlp/request-parts.js'),
+  ]);
+  return { exporter: new OtlpExporter(otlp, clock, logger), ExportFailed, spansOf, requestParts };
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { newId } from '../../platform/ids/index.js';
+import type { TraceStep } from '../domain/trace.js';
+import { PUSHED_CONTENT_BYTES } from '../limits.js';
+import { bytesOf, requestParts } from './request-parts.js';
+import { type OwnedTrace, spansOf, type TraceSpan } from './trace-spans.js';
+
+const START = new Date('2026-11-01T12:00:00.123Z');
+const START_SECONDS = START.getTime() / 1000 - 0.123;
+
+function step(changes: Partial<TraceStep>): TraceStep {
+  return {
+    id: newId(), type: 'tool', name: 'weather', startedAt: START.toISOString(), latencyMs: 12,
+    input: { city: 'canary' }, output: 'canary', error: null, ...changes,
+  };
+}
+
+function trace(changes: Partial<OwnedTrace> = {}): OwnedTrace {
+  return {
+    id: newId(), organizationId: newId(), agentId: newId(), threadId: newId(), messageId: newId(),
+    channel: 'api', provider: 'gemini', model: 'some-model', status: 'completed', startedAt: START, latencyMs: 60 * 86_400_000 + 1,
+    usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: 0.25 },
+    input: 'canary', output: 'canary', timeToFirstTokenMs: null, steps: [], error: null, userContext: { note: 'canary' },
+    ...changes,
+  };
+}
+
+function stepSpan(of: TraceStep, captureContent = false): TraceSpan {
+  const [, span] = spansOf(trace({ steps: [of] }), captureContent);
+  if (!span) throw new Error('no span');
+  return span;
+}
+
+describe('the spans of a trace', () => {
+  it('are the same every time, and no two have one id', () => {
+    const traced = trace({ steps: [step({}), step({}), step({ type: 'model' })] });
+    const spans = spansOf(traced, false);
+    expect(spansOf(traced, false)).toEqual(spans);
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
+    for (const { traceId, spanId } of spans) {
+      expect(traceId).toBe(traced.id.replaceAll('-', ''));
+      expect(spanId).toMatch(/^[0-9a-f]{16}$/);
+    }
+  });
+
+  it('tell the run, under the name that the conventions have for its provider', () => {
+    const traced = trace();
+    expect(spansOf(traced, false)).toEqual([
+      {
+        traceId: traced.id.replaceAll('-', ''),
+        spanId: expect.any(String),
+        parentSpanId: undefined,
+        name: `invoke_agent ${traced.agentId}`,
+        kind: SpanKind.INTERNAL,
+        startTime: [START_SECONDS, 123_000_000],
+        endTime: [START_SECONDS + 60 * 86_400, 124_000_000],
+        status: { code: SpanStatusCode.UNSET },
+        attributes: {
+          'gen_ai.operation.name': 'invoke_agent',
+          'gen_ai.provider.name': 'gcp.gemini',
+          'gen_ai.request.model': 'some-model',
+          'gen_ai.agent.id': traced.agentId,
+          'gen_ai.conversation.id': traced.threadId,
+          'gen_ai.usage.input_tokens': 11,
+          'gen_ai.usage.output_tokens': 7,
+          'agent_service.organization.id': traced.organizationId,
+          'agent_service.message.id': traced.messageId,
+          'agent_service.channel': 'api',
+          'agent_service.run.status': 'completed',
+          'agent_service.run.credits': 0.25,
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['failed', { code: 'provider_error' as const, message: 'canary' }, 'provider_error'],
+    ['timed_out', null, 'timed_out'],
+  ] as const)('of a run that %s have its error as a type', (status, error, type) => {
+    const [span] = spansOf(trace({ status, error }), false);
+    expect(span).toMatchObject({ status: { code: SpanStatusCode.ERROR }, attributes: { 'error.type': type } });
+    expect(span?.status).not.toHaveProperty('message');
+  });
+
+  it('give a tool the id of the call of the model that it answers', () => {
+    const call = (id: string, city: string): object => ({ id, name: 'weather', input: { city } });
+    const model = step({ type: 'model', output: { text: '', toolCalls: [call('a', 'Oslo'), call('b', 'Rome'), call('c', 'Rome')] } });
+    const tools = ['Rome', 'Oslo', 'Rome', 'Rome'].map((city) => step({ input: { city } }));
+    const [, chat, ...spans] = spansOf(trace({ steps: [model, ...tools] }), false);
+    expect(chat?.attributes['gen_ai.response.finish_reasons']).toEqual(['tool_call']);
+    expect(spans.map(({ attributes }) => attributes['gen_ai.tool.call.id'])).toEqual(['b', 'a', 'c', undefined]);
+  });
+
+  it.each<[string, Partial<TraceStep>, SpanKind, object]>([
+    ['retrieval search', { type: 'retrieval', name: 'search' }, SpanKind.INTERNAL, { 'gen_ai.operation.name': 'retrieval' }],
+    ['memory remember', { type: 'memory', name: 'remember' }, SpanKind.INTERNAL, { 'agent_service.memory.operation': 'remember' }],
+    [
+      'hook PreToolUse',
+      { type: 'hook', name: 'PreToolUse', input: { type: 'http', url: 'https://h.example/p?key=canary' }, output: { outcome: 'ok', verdict: 'canary' } },
+      SpanKind.CLIENT,
+      { 'agent_service.hook.type': 'http', 'url.full': 'https://h.example/p', 'agent_service.hook.outcome': 'ok' },
+    ],
+  ])('have a %s', (name, changes, kind, attributes) => {
+    expect(stepSpan(step(changes))).toMatchObject({ name, kind, attributes });
+  });
+
+  it('hold contents only where they are captured', () => {
+    const kinds = (['model', 'tool', 'retrieval', 'memory', 'hook'] as const).flatMap((type) => [
+      step({ type, error: 'canary' }),
+      step({ type, input: 'canary', output: { outcome: 'canary', status: 'canary', text: 'canary' } }),
+      step({ type, input: { last: 'canary', query: 'canary', url: 'canary', server: 'canary', tool: 'canary' } }),
+    ]);
+    const all = trace({ steps: kinds, status: 'failed', error: { code: 'internal', message: 'canary' } });
+    expect(JSON.stringify(spansOf(all, false))).not.toContain('canary');
+    for (const span of spansOf(all, true)) expect(JSON.stringify(span)).toContain('canary');
+  });
+
+  it('hold the beginning of contents that are large', () => {
+    const { attributes } = stepSpan(step({ input: 'x'.repeat(PUSHED_CONTENT_BYTES + 1), output: 'y' }), true);
+    expect(JSON.parse(String(attributes['gen_ai.tool.call.arguments']))).toEqual({
+      truncated: true, bytes: PUSHED_CONTENT_BYTES + 1, preview: 'x'.repeat(PUSHED_CONTENT_BYTES),
+    });
+  });
+});
+
+describe('the parts of a push', () => {
+  it('hold each span once, in order, and no more than the limit', () => {
+    const spans = spansOf(trace({ steps: Array.from({ length: 20 }, () => step({})) }), true);
+    const limit = 5 * Math.max(...spans.map(bytesOf));
+    const parts = requestParts(spans, limit);
+    expect(parts.flat()).toEqual(spans);
+    expect(parts.length).toBeLessThan(10);
+    for (const part of parts) expect(part.reduce((sum, span) => sum + bytesOf(span), 0)).toBeLessThanOrEqual(limit);
+  });
+});

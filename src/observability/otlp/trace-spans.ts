@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Attributes, type HrTime, SpanKind, type SpanStatus, SpanStatusCode } from '@opentelemetry/api';
+import { MODEL_PROVIDERS } from '../../models/index.js';
+import type { Trace, TraceStep } from '../domain/trace.js';
+import { ATTRIBUTE, ERROR_TYPE, OPERATION } from './conventions.js';
+import { contentText, fieldsOf, inputMessages, outputMessages, textOf, type ToolCall, toolCallsOf } from './span-contents.js';
+
+/** A trace of any organization. */
+export interface OwnedTrace extends Trace {
+  readonly organizationId: string;
+}
+
+export interface TraceSpan {
+  /** 32 hexadecimal digits, the run's id without its dashes. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** Undefined for the run itself. */
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+  readonly status: SpanStatus;
+  readonly attributes: Attributes;
+}
+
+/** Absent values are left out. */
+type Facts = Readonly<Record<string, string | number | string[] | null | undefined>>;
+
+interface StepFacts {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly errorType: string;
+  readonly facts: Facts;
+  /** Only with `captureContent`. */
+  readonly contents: () => Facts;
+}
+
+const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
+  MODEL_PROVIDERS.map(({ type, telemetryName }) => [type, telemetryName]),
+);
+
+/**
+ * A run and its steps as spans of OpenTelemetry's GenAI conventions: the run first, the steps its children in their
+ * order. The same trace gives the same spans, ids included.
+ * @param captureContent false: nothing that a user, model, tool, page or hook said is in them
+ */
+export function spansOf(trace: OwnedTrace, captureContent: boolean): TraceSpan[] {
+  const traceId = trace.id.replaceAll('-', '').toLowerCase();
+  const parentSpanId = spanIdOf(trace.id);
+  const calls = new CallsByStep();
+  return [
+    runSpan(trace, traceId, captureContent),
+    ...trace.steps.map((step) => {
+      const { name, kind, errorType, facts, contents } = describe(step, trace, calls);
+      return {
+        ...{ traceId, spanId: spanIdOf(`${trace.id}/${step.id}`), parentSpanId, name, kind },
+        ...times(Date.parse(step.startedAt), step.latencyMs),
+        status: status(step.error !== null, captureContent ? step.error : null),
+        attributes: present({
+          [ATTRIBUTE.stepType]: step.type,
+          [ATTRIBUTE.errorType]: step.error === null ? null : errorType,
+          ...facts,
+          ...(captureContent ? contents() : {}),
+        }),
+      };
+    }),
+  ];
+}
+
+function runSpan(trace: OwnedTrace, traceId: string, captureContent: boolean): TraceSpan {
+  const failed = trace.status === 'failed' || trace.status === 'timed_out';
+  return {
+    ...{ traceId, spanId: spanIdOf(trace.id), parentSpanId: undefined },
+    name: `${OPERATION.invokeAgent} ${trace.agentId}`,
+    // The agent runs in this process; a client's span is that of a remote one.
+    kind: SpanKind.INTERNAL,
+    ...times(trace.startedAt.getTime(), trace.latencyMs),
+    status: status(failed, captureContent ? (trace.error?.message ?? null) : null),
+    attributes: present({ ...runFacts(trace, failed), ...(captureContent ? runContents(trace) : {}) }),
+  };
+}
+
+function runFacts(trace: OwnedTrace, failed: boolean): Facts {
+  return {
+    [ATTRIBUTE.operation]: OPERATION.invokeAgent,
+    [ATTRIBUTE.provider]: providerName(trace),
+    [ATTRIBUTE.model]: trace.model,
+    [ATTRIBUTE.agentId]: trace.agentId,
+    [ATTRIBUTE.conversationId]: trace.threadId,
+    [ATTRIBUTE.inputTokens]: trace.usage.inputTokens,
+    [ATTRIBUTE.outputTokens]: trace.usage.outputTokens,
+    [ATTRIBUTE.organizationId]: trace.organizationId,
+    [ATTRIBUTE.messageId]: trace.messageId,
+    [ATTRIBUTE.channel]: trace.channel,
+    [ATTRIBUTE.runStatus]: trace.status,
+    [ATTRIBUTE.credits]: trace.usage.credits,
+    [ATTRIBUTE.timeToFirstToken]: trace.timeToFirstTokenMs,
+    [ATTRIBUTE.errorType]: failed ? (trace.error?.code ?? trace.status) : null,
+  };
+}
+
+function runContents({ input, output, userContext }: Trace): Facts {
+  return {
+    [ATTRIBUTE.inputMessages]: inputMessages(input),
+    [ATTRIBUTE.outputMessages]: output === '' ? null : outputMessages(output, [], 'unknown'),
+    [ATTRIBUTE.userContext]: userContext && contentText(userContext),
+  };
+}
+
+function describe(step: TraceStep, trace: OwnedTrace, calls: CallsByStep): StepFacts {
+  switch (step.type) {
+    case 'model':
+      return modelStep(step, trace, calls);
+    case 'tool':
+    case 'retrieval':
+    case 'memory':
+      return toolStep(step, step.type, calls);
+    case 'hook':
+      return hookStep(step);
+    default:
+      return step.type satisfies never;
+  }
+}
+
+function modelStep({ name, input, output, error, usage }: TraceStep, trace: Trace, calls: CallsByStep): StepFacts {
+  const toolCalls = toolCallsOf(output);
+  calls.add(toolCalls);
+  // Of an answer without calls the trace does not tell whether it was whole.
+  const finishReason = error === null && toolCalls.length > 0 ? 'tool_call' : undefined;
+  return {
+    name: `${OPERATION.chat} ${name}`,
+    kind: SpanKind.CLIENT,
+    errorType: ERROR_TYPE.other,
+    facts: {
+      [ATTRIBUTE.operation]: OPERATION.chat,
+      [ATTRIBUTE.provider]: providerName(trace),
+      [ATTRIBUTE.model]: name,
+      [ATTRIBUTE.conversationId]: trace.threadId,
+      [ATTRIBUTE.inputTokens]: usage?.inputTokens,
+      [ATTRIBUTE.outputTokens]: usage?.outputTokens,
+      [ATTRIBUTE.finishReasons]: finishReason && [finishReason],
+    },
+    contents: () => ({
+      [ATTRIBUTE.inputMessages]: inputMessages(fieldsOf(input)['last'] ?? input),
+      [ATTRIBUTE.outputMessages]: outputMessages(fieldsOf(output)['text'] ?? output, toolCalls, finishReason ?? 'unknown'),
+    }),
+  };
+}
+
+function toolStep({ name, input, output }: TraceStep, type: 'tool' | 'retrieval' | 'memory', calls: CallsByStep): StepFacts {
+  const operation = type === 'retrieval' ? OPERATION.retrieval : OPERATION.executeTool;
+  return {
+    name: `${type === 'memory' ? type : operation} ${name}`,
+    kind: SpanKind.INTERNAL,
+    errorType: ERROR_TYPE.tool,
+    facts: {
+      [ATTRIBUTE.operation]: operation,
+      [ATTRIBUTE.toolName]: name,
+      [ATTRIBUTE.toolCallId]: calls.take(name, input),
+      [ATTRIBUTE.memoryOperation]: type === 'memory' ? name : null,
+    },
+    contents: () => ({
+      [ATTRIBUTE.query]: type === 'retrieval' ? textOf(fieldsOf(input)['query']) : null,
+      [ATTRIBUTE.toolArguments]: contentText(input),
+      [ATTRIBUTE.toolResult]: contentText(output),
+    }),
+  };
+}
+
+function hookStep({ name, input, output }: TraceStep): StepFacts {
+  const { type, url, server, tool } = fieldsOf(input);
+  // Only calls of handlers name a type; what other hooks were asked about is contents.
+  const isCall = type !== undefined;
+  const { outcome, status } = isCall ? fieldsOf(output) : {};
+  return {
+    name: `hook ${name}`,
+    kind: type === 'http' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+    errorType: ERROR_TYPE.other,
+    facts: {
+      [ATTRIBUTE.hookEvent]: name,
+      [ATTRIBUTE.hookType]: textOf(type),
+      [ATTRIBUTE.url]: type === 'http' ? withoutQuery(url) : null,
+      [ATTRIBUTE.hookServer]: isCall ? textOf(server) : null,
+      [ATTRIBUTE.hookTool]: isCall ? textOf(tool) : null,
+      [ATTRIBUTE.hookOutcome]: textOf(outcome ?? status),
+    },
+    contents: () => ({ [ATTRIBUTE.hookInput]: contentText(input), [ATTRIBUTE.hookOutput]: contentText(output) }),
+  };
+}
+
+function withoutQuery(url: unknown): string | undefined {
+  const parsed = typeof url === 'string' ? URL.parse(url) : null;
+  return parsed ? `${parsed.origin}${parsed.pathname}` : undefined;
+}
+
+/** Steps of tools do not keep the id of their call; it is that of the model's call with the same name and input. */
+class CallsByStep {
+  private waiting: ToolCall[] = [];
+
+  add(calls: readonly ToolCall[]): void {
+    this.waiting = [...calls];
+  }
+
+  take(name: string, input: unknown): string | undefined {
+    const at = this.waiting.findIndex((call) => call.name === name && isDeepStrictEqual(call.input, input));
+    return at < 0 ? undefined : this.waiting.splice(at, 1)[0]?.id;
+  }
+}
+
+function providerName({ provider }: Trace): string {
+  return PROVIDER_NAMES.get(provider) ?? provider;
+}
+
+function spanIdOf(source: string): string {
+  return createHash('sha256').update(source).digest('hex').slice(0, 16);
+}
+
+function times(startMs: number, durationMs: number): { startTime: HrTime; endTime: HrTime } {
+  return { startTime: hrTime(startMs), endTime: hrTime(startMs + Math.round(durationMs)) };
+}
+
+/** Seconds and nanoseconds: as one number they would be beyond what a float holds. */
+function hrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, (ms - seconds * 1000) * 1_000_000];
+}
+
+function status(failed: boolean, message: string | null): SpanStatus {
+  if (!failed) return { code: SpanStatusCode.UNSET };
+  return { code: SpanStatusCode.ERROR, ...(message === null ? {} : { message }) };
+}
+
+function present(facts: Facts): Attributes {
+  const attributes: Attributes = {};
+  for (const [name, value] of Object.entries(facts)) if (value !== null && value !== undefined) attributes[name] = value;
+  return attributes;
+}

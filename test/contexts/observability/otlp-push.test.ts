@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { pushTraces } from '../../../src/observability/jobs/push-traces.job.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { Outbox } from '../../../src/platform/jobs/index.js';
+import { startService, type TestService, until } from '../../support/harness.js';
+import { HookServer } from '../../support/hook-server.js';
+import { LoopbackPorts } from '../../support/loopback-ports.js';
+import { acceptWithout, type BackendAnswer, OtlpReceiver, type ReceivedSpan, refuseWith } from '../../support/otlp-receiver.js';
+import { calls, says } from '../../support/scripted-models.js';
+import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { Talk } from '../../support/talk.js';
+
+const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20push-secret,x-team=agents' };
+/** One a place that contents come from. */
+const CANARIES = {
+  prompt: 'canary-prompt', user: 'canary-user', reply: 'canary-reply', toolInput: 'canary-tool-input', toolOutput: 'canary-tool-output',
+  query: 'canary-query', found: 'canary-found', hook: 'canary-hook', context: 'canary-context',
+};
+
+let backend: OtlpReceiver;
+let hooks: HookServer;
+let service: TestService;
+
+function start(environment: Record<string, string> = {}): Promise<TestService> {
+  const all = { OTEL_EXPORTER_OTLP_ENDPOINT: backend.url, ...HEADERS, ...environment };
+  return startService({ environment: all, extensions: scriptedRuns, egressAllow: new LoopbackPorts() });
+}
+
+beforeAll(async () => {
+  [backend, hooks] = await Promise.all([OtlpReceiver.start(), HookServer.start()]);
+  service = await start();
+});
+afterAll(async () => {
+  await service.close();
+  await Promise.all([backend.close(), hooks.close()]);
+});
+beforeEach(() => {
+  service.models.reset();
+  backend.reset();
+});
+
+async function push(...traceIds: string[]): Promise<void> {
+  await service.database.transaction((transaction) => service.app.get(Outbox).enqueue(transaction, pushTraces, { traceIds }));
+}
+
+/** All pushes have ended well. */
+function pushed(): Promise<void> {
+  return until(async () => (await service.database.query(`select id from outbox where name = $1`, [pushTraces.name])).length === 0, 'the traces are pushed');
+}
+
+async function traced(on?: Talk): Promise<{ talk: Talk; runId: string }> {
+  const talk = on ?? (await Talk.start(service));
+  service.models.next(says('Hello.'));
+  const { body } = await talk.run('Hi');
+  return { talk, runId: body.run.id };
+}
+
+interface Dead {
+  readonly id: string;
+  readonly attempts: number;
+  readonly lastError: string;
+}
+
+async function dead(): Promise<Dead | undefined> {
+  return (await service.cli<{ jobs: Dead[] }>('jobs', 'list', '--failed', '--name', pushTraces.name)).jobs[0];
+}
+
+/** A run with a step of each kind that one can have, every text of which is a canary. */
+async function runOfAllKinds(on: TestService): Promise<{ talk: Talk; runId: string }> {
+  const talk = await Talk.start(on, { systemPrompt: CANARIES.prompt });
+  const url = hooks.url(`/${newId()}?key=canary-key`, () => ({ additionalContext: CANARIES.hook }));
+  const document = { hooks: { UserPromptSubmit: [{ hooks: [{ type: 'http', url }] }] } };
+  expect((await on.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: document })).status).toBe(200);
+  const search = { ...tool('search', () => output(CANARIES.found)), step: 'retrieval' as const };
+  const recall = { ...tool('recall', () => output(CANARIES.found)), step: 'memory' as const };
+  const fails = tool('weather', () => Promise.resolve({ output: CANARIES.toolOutput, isError: true }));
+  during(talk.threadId, { tools: [fails, search, recall], prompt: [CANARIES.prompt] });
+  on.models.next(
+    calls('weather', { city: CANARIES.toolInput }, 'call-1'),
+    calls('search', { query: CANARIES.query }, 'call-2'),
+    calls('recall', { query: CANARIES.query }, 'call-3'),
+    says(CANARIES.reply),
+  );
+  const { status, body } = await talk.run(CANARIES.user, { config: { userContext: { note: CANARIES.context } } });
+  expect([status, body.run.status]).toEqual([200, 'completed']);
+  return { talk, runId: body.run.id };
+}
+
+function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
+  const span = spans.find((each) => each.name === name);
+  if (!span) throw new Error(`no span ${name} among ${spans.map((each) => each.name).join(', ')}`);
+  return span;
+}
+
+describe('a pushed trace', () => {
+  it('is a span for the run and one for each step, with ids, times and numbers and none of the contents', async () => {
+    const { talk, runId } = await runOfAllKinds(service);
+    await push(runId);
+    await pushed();
+
+    const { body: trace } = await service.http<{ startedAt: string; latencyMs: number; model: string; steps: { startedAt: string; latencyMs: number }[] }>(
+      'GET', `/v1/agents/${talk.agentId}/traces/${runId}`, { key: talk.key },
+    );
+    const spans = backend.spansOf(runId);
+    const [run, ...steps] = spans;
+    const chat = `chat ${trace.model}`;
+    expect(spans.map(({ name }) => name)).toEqual([
+      `invoke_agent ${talk.agentId}`, 'hook UserPromptSubmit', chat, 'execute_tool weather', chat, 'retrieval search', chat, 'memory recall', chat,
+    ]);
+    expect(run).toMatchObject({ parentSpanId: '', kind: 1, status: { code: 0 }, resource: { 'service.name': 'agent-service', 'service.version': '1.0.0' } });
+    expect(steps.every(({ parentSpanId }) => parentSpanId === run?.spanId)).toBe(true);
+    const nano = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
+    const timesOf = ({ startedAt, latencyMs }: { startedAt: string; latencyMs: number }) =>
+      [nano(startedAt), nano(startedAt) + BigInt(latencyMs) * 1_000_000n];
+    expect(spans.map(({ startNano, endNano }) => [startNano, endNano])).toEqual([trace, ...trace.steps].map(timesOf));
+    expect(run?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'invoke_agent', 'gen_ai.provider.name': 'anthropic', 'gen_ai.agent.id': talk.agentId,
+      'gen_ai.conversation.id': talk.threadId, 'agent_service.organization.id': talk.organization.id, 'gen_ai.usage.output_tokens': expect.any(Number),
+    });
+    expect(named(spans, chat)).toMatchObject({ kind: 3, attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': trace.model } });
+    expect(named(spans, 'execute_tool weather')).toMatchObject({
+      kind: 1, status: { code: 2, message: '' }, attributes: { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'call-1', 'error.type': 'tool_error' },
+    });
+    expect(named(spans, 'retrieval search').attributes).toMatchObject({ 'gen_ai.operation.name': 'retrieval', 'gen_ai.tool.call.id': 'call-2' });
+    expect(named(spans, 'hook UserPromptSubmit').attributes).toMatchObject({ 'agent_service.hook.outcome': 'ok', 'url.full': expect.stringContaining(hooks.host) });
+
+    const [request] = backend.received;
+    expect(request?.body.toString('latin1')).not.toContain('canary');
+    expect(request).toMatchObject({
+      path: '/v1/traces',
+      headers: { authorization: 'Bearer push-secret', 'x-team': 'agents', 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' },
+    });
+  });
+
+  it('holds the contents where the operator wants them', async () => {
+    const capturing = await start({ OTEL_CAPTURE_CONTENT: 'true', OTEL_SERVICE_NAME: 'agents-eu' });
+    try {
+      const { runId } = await runOfAllKinds(capturing);
+      await capturing.database.transaction((transaction) => capturing.app.get(Outbox).enqueue(transaction, pushTraces, { traceIds: [runId] }));
+      await until(() => backend.spansOf(runId).length > 0, 'the trace is pushed');
+      const sent = JSON.stringify(backend.spansOf(runId).map(({ attributes }) => attributes));
+      const { prompt, ...told } = CANARIES;
+      for (const canary of Object.values(told)) expect(sent).toContain(canary);
+      expect(sent).not.toContain(prompt);
+      expect(sent).not.toContain('canary-key');
+      expect(backend.spansOf(runId)[0]?.resource).toMatchObject({ 'service.name': 'agents-eu' });
+    } finally {
+      await capturing.close();
+    }
+  });
+
+  it('is one of several organizations in a request, and goes without those that are deleted or under HIPAA', async () => {
+    const [one, other, deleted] = [await traced(), await traced(), await traced()];
+    const closed = await traced(await Talk.start(service, {}, '--features', 'hipaa'));
+    expect((await service.http('DELETE', `/v1/threads/${deleted.talk.threadId}`, { key: deleted.talk.key })).status).toBeLessThan(300);
+    await push(...[one, other, deleted, closed].map(({ runId }) => runId), newId());
+    await pushed();
+    expect(backend.received).toHaveLength(1);
+    const organizations = backend.received[0]?.spans.map(({ attributes }) => attributes['agent_service.organization.id']).filter(Boolean);
+    expect(new Set(organizations)).toEqual(new Set([one.talk.organization.id, other.talk.organization.id]));
+    expect([deleted, closed].flatMap(({ runId }) => backend.spansOf(runId))).toEqual([]);
+  });
+});
+
+describe('a backend that', () => {
+  it.each<[string, BackendAnswer, number]>([
+    ['is too busy for a moment is asked again, and has each span once', refuseWith(503), 2],
+    ['takes a part is not asked again', acceptWithout(1), 1],
+    ['answers with what is no protobuf has the spans', (response) => response.writeHead(200).end('\u0003garbage'), 1],
+  ])('%s', async (_what, answer, requests) => {
+    const { runId } = await traced();
+    backend.next(answer);
+    await push(runId);
+    await pushed();
+    expect(backend.received).toHaveLength(requests);
+    const ids = backend.spansOf(runId).map(({ spanId }) => spanId);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(2);
+    expect(await dead()).toBeUndefined();
+  });
+
+  it('refuses for good ends the push at once; an operator has it tried again', async () => {
+    const { runId } = await traced();
+    backend.next(refuseWith(400, 'canary-of-the-backend'));
+    await push(runId);
+    await until(async () => (await dead()) !== undefined, 'the push is dead');
+    const job = await dead();
+    expect(job).toMatchObject({ attempts: 1, lastError: expect.stringContaining('The OpenTelemetry backend answered 400') });
+    expect(job?.lastError).not.toMatch(/canary|push-secret/);
+    await service.cli('jobs', 'retry', job?.id ?? '');
+    await pushed();
+    expect(backend.spansOf(runId)).toHaveLength(2);
+  });
+
+  it('never answers holds up no run; what it did not take comes again', async () => {
+    const { talk, runId } = await traced();
+    const hanging = Promise.withResolvers<() => void>();
+    backend.next((response) => hanging.resolve(() => response.destroy()));
+    await push(runId);
+    const breakOff = await hanging.promise;
+    expect((await traced(talk)).runId).not.toBe(runId);
+    expect(backend.accepted).toEqual([]);
+    breakOff();
+    await pushed();
+    expect(backend.spansOf(runId)).toHaveLength(2);
+  });
+});
