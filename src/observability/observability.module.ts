@@ -3,8 +3,10 @@ import { ConversationsModule } from '../conversations/index.js';
 import { HooksModule } from '../hooks/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { HoldTracesOfThreads } from './application/hold-traces-of-threads.js';
+import { LogRuns } from './application/log-runs.js';
 import { ReadTraces } from './application/read-traces.js';
 import { RecordTrace } from './application/record-trace.js';
+import { RunMetrics } from './application/run-metrics.js';
 import { TraceAccessGuard } from './http/trace-access.guard.js';
 import { TracesController } from './http/traces.controller.js';
 import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
@@ -14,7 +16,7 @@ import { TraceRepository } from './persistence/trace.repository.js';
 @Module({
   imports: [ConversationsModule, HooksModule, JobsModule.define(purgeTraces)],
   controllers: [TracesController],
-  providers: [TraceRepository, RecordTrace, ReadTraces, PurgeTraces, TraceAccessGuard, HoldTracesOfThreads],
-  exports: [RecordTrace],
+  providers: [TraceRepository, RecordTrace, RunMetrics, LogRuns, ReadTraces, PurgeTraces, TraceAccessGuard, HoldTracesOfThreads],
+  exports: [RecordTrace, RunMetrics, LogRuns],
 })
 export class ObservabilityModule {}

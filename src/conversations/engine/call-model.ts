@@ -16,6 +16,7 @@ import { ProviderToolCalls } from './provider-tool-calls.js';
 import { publicFailure } from './resolve-failure.js';
 import type { RunConversation } from './run-conversation.js';
 import type { NextStep, RunState } from './run-state.js';
+import { ToolCallMetrics } from './tool-call-metrics.js';
 
 /** The result of one call of the model. */
 interface Answer {
@@ -33,13 +34,14 @@ export class CallModel {
     private readonly models: ModelGateway,
     private readonly hooks: HookDispatcher,
     private readonly clock: Clock,
+    private readonly toolCalls: ToolCallMetrics,
   ) {}
 
   async *run(state: RunState): AsyncGenerator<RunEvent, NextStep> {
     state.conversation.makeRoom();
     const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
-    const providerCalls = new ProviderToolCalls(state, this.clock);
+    const providerCalls = new ProviderToolCalls(state, this.clock, this.toolCalls);
     const usage = { inputTokens: null, outputTokens: null };
     const answer: Answer = { text: '', calls: [], providerCalls, usage, state: undefined };
     try {
