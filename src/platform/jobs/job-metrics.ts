@@ -30,11 +30,11 @@ export class JobMetrics {
   /** Once the jobs are known, whose names are the labels. */
   declare(): void {
     const jobs = this.registry.all().map(({ definition }) => definition.name);
-    this.gauge('agent_service_jobs', 'Jobs by state; one that waits for another attempt counts as running.', { job: jobs, state: STATES }, (count) =>
-      jobs.flatMap((job) => STATES.map((state) => ({ labels: { job, state }, value: count.get(job)?.[state] ?? 0 }))),
+    this.gauge('agent_service_jobs', 'Jobs by state; one that waits for another attempt counts as running.', { job_name: jobs, state: STATES }, (count) =>
+      jobs.flatMap((job) => STATES.map((state) => ({ labels: { job_name: job, state }, value: count.get(job)?.[state] ?? 0 }))),
     );
-    this.gauge('agent_service_job_oldest_due_seconds', 'Time since the oldest job became due that has not begun; 0 for none.', { job: jobs }, (count) =>
-      jobs.map((job) => ({ labels: { job }, value: count.get(job)?.oldestDue ?? 0 })),
+    this.gauge('agent_service_job_oldest_due_seconds', 'Time since the oldest job became due that has not begun; 0 for none.', { job_name: jobs }, (count) =>
+      jobs.map((job) => ({ labels: { job_name: job }, value: count.get(job)?.oldestDue ?? 0 })),
     );
     this.gauge('agent_service_outbox_lag_seconds', 'Time since the oldest job became due that no queue has yet; 0 for none.', {}, (count) => [
       { labels: {}, value: Math.max(0, ...[...count.values()].map(({ oldestUndispatched }) => oldestUndispatched)) },
