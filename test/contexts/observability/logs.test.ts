@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
 import { message, type TestService, until } from '../../support/harness.js';
-import { refuses, says } from '../../support/scripted-models.js';
+import { says } from '../../support/scripted-models.js';
 import { Visitor } from '../tenants/requests.js';
 import type { RouteRequest } from '../tenants/route-case.js';
 import { ROUTE_TABLE, routeCase } from '../tenants/route-table.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { type OfferedTool, ToolSource } from '../../../src/conversations/index.js';
 import { HookServer } from '../../support/hook-server.js';
@@ -60,6 +60,8 @@ function familyOf(families: ReadonlyMap<string, MetricFamily>, metric: string): 
   const family = families.get(metric);
   return family?.type === 'histogram' ? undefined : (family ?? families.get(metric.replace(/_(?:bucket|sum|count)$/, '')));
 }
+
+afterAll(() => hooks.close());
 
 let families: ReadonlyMap<string, MetricFamily>;
 beforeAll(async () => {
