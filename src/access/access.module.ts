@@ -20,6 +20,7 @@ import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthenticateRequest } from './http/authenticate-request.js';
 import { BudgetGuard, budgets } from './http/budget.guard.js';
 import { FailedCredentials } from './http/failed-credentials.js';
+import { LimitRefusals } from './http/limit-refusals.js';
 import { RouteDeclarations } from './http/route-declarations.js';
 import { ApiKeyRepository } from './persistence/api-key.repository.js';
 import { MemberRepository } from './persistence/member.repository.js';
@@ -43,6 +44,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     CreditAllowances,
     FailedCredentials,
     IssueApiKey,
+    LimitRefusals,
     ListApiKeys,
     MemberDirectory,
     MemberRepository,

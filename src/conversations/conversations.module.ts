@@ -41,8 +41,10 @@ import { PersistRun } from './engine/persist-run.js';
 import { PrepareRun } from './engine/prepare-run.js';
 import { LoadAttachments } from './engine/load-attachments.js';
 import { HistoryCache } from './engine/history-cache.js';
+import { RunObservers } from './engine/run-observers.js';
 import { RunOwner } from './engine/run-owner.js';
 import { RunEngine } from './engine/run-engine.js';
+import { ToolCallMetrics } from './engine/tool-call-metrics.js';
 import { AgUiController } from './http/ag-ui.controller.js';
 import { ChatCompletionsController } from './http/chat-completions.controller.js';
 import { ChatCompletionStreams } from './http/chat-completions.stream.js';
@@ -83,12 +85,14 @@ const controllers = [
     MessageRepository,
     RunRepository,
     RunOwner,
+    RunObservers,
     HookDispatcher,
     LoadHistory,
     HistoryCache,
     PrepareRun,
     CallModel,
     ExecuteTools,
+    ToolCallMetrics,
     PersistRun,
     RunEngine,
     RunSupervisor,

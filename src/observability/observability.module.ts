@@ -5,12 +5,14 @@ import { HooksModule } from '../hooks/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { ExportTraces } from './application/export-traces.js';
 import { HoldTracesOfThreads } from './application/hold-traces-of-threads.js';
+import { LogRuns } from './application/log-runs.js';
 import { PublishTraces } from './application/publish-traces.js';
 import { ReadFeedback } from './application/read-feedback.js';
 import { ReadTraces } from './application/read-traces.js';
 import { ReadUsage } from './application/read-usage.js';
 import { RecordTrace } from './application/record-trace.js';
 import { RemoveLeftBehindCounts } from './application/remove-left-behind-counts.js';
+import { RunMetrics } from './application/run-metrics.js';
 import { AnalyticsController } from './http/analytics.controller.js';
 import { TraceAccessGuard } from './http/trace-access.guard.js';
 import { TracesController } from './http/traces.controller.js';
@@ -34,7 +36,7 @@ const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, KeptCountsRepos
 @Module({
   imports: [AgentsModule, ConversationsModule, HooksModule, JobsModule.define(purgeTraces, publishTraces, pushTraces)],
   controllers: [TracesController, AnalyticsController],
-  providers: [...traces, ...publishing, ...analytics],
-  exports: [RecordTrace],
+  providers: [...traces, ...publishing, ...analytics, RunMetrics, LogRuns],
+  exports: [RecordTrace, RunMetrics, LogRuns],
 })
 export class ObservabilityModule {}

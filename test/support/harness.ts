@@ -12,7 +12,7 @@ import type { Database } from '../../src/platform/database/index.js';
 import { EventBus } from '../../src/platform/events/index.js';
 import { createHttpApp } from '../../src/platform/http/index.js';
 import { runCommand } from '../../src/platform/operator/index.js';
-import { createLogger } from '../../src/platform/telemetry/index.js';
+import { createLogger, type LogDestination } from '../../src/platform/telemetry/index.js';
 import { DocumentedAnswers } from './documented-answers.js';
 import { RotateSecrets } from '../../src/platform/vault/index.js';
 import { clusterVariables } from './mode-environment.js';
@@ -59,6 +59,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Instead of what `EGRESS_ALLOW` says, where what may be reached is not known before. */
   readonly egressAllow?: ReadonlySet<string>;
+  /** Takes the log's lines, of the level that the environment's `LOG_LEVEL` says. */
+  readonly log?: LogDestination;
 }
 
 /** Run extensions, and the modules that provide them. */
@@ -179,7 +181,7 @@ export class TestService extends RunningService {
       { role: 'all', demo: false },
     );
     if (options.egressAllow) Object.assign(settings, { egressAllow: options.egressAllow });
-    const logger = createLogger(settings);
+    const logger = createLogger(settings, options.log);
     const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
       const app = await createHttpApp({
         rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: added }),

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isPublicRoute } from '../../platform/http/index.js';
+import { isPublicRoute, noteOn } from '../../platform/http/index.js';
 import { ResourceLookups } from '../application/resource-lookup.js';
 import {
   ForbiddenByAgentAllowlist,
@@ -42,6 +42,7 @@ export class AccessGuard implements CanActivate {
     checkLevel(declaration, principal);
     for (const { kind, found, headers } of await RequestedResources.of(request, this.lookups).findAll()) {
       access.resources.set(kind, found);
+      if (found) noteOn(request, { agentId: found.agentId });
       void reply.headers(headers);
     }
     for (const found of access.resources.values()) {

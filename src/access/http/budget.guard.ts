@@ -5,6 +5,7 @@ import { DomainError } from '../../platform/errors/index.js';
 import { LimitStorage, type MemoryWindows, RateLimitGuard, type RedisWindows } from '../../platform/limits/index.js';
 import { ResourceLookups } from '../application/resource-lookup.js';
 import { type AccessDeclaration, accessDeclarationOf } from './access.decorator.js';
+import { LimitRefusals } from './limit-refusals.js';
 import { RequestedResources } from './requested-resources.js';
 
 type Budget = NonNullable<AccessDeclaration['rateLimit']>;
@@ -35,6 +36,7 @@ export function budgets(own: MemoryWindows, shared: RedisWindows | null): Thrott
 @Injectable()
 export class BudgetGuard extends RateLimitGuard {
   @Inject() private readonly lookups!: ResourceLookups;
+  @Inject() private readonly refusals!: LimitRefusals;
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     try {
@@ -62,7 +64,9 @@ export class BudgetGuard extends RateLimitGuard {
     context: ExecutionContext,
     { limit, ttl, timeToBlockExpire }: { readonly limit: number; readonly ttl: number; readonly timeToBlockExpire: number },
   ): Promise<void> {
-    const isChat = accessDeclarationOf(context.getHandler())?.rateLimit === 'chat';
+    const budget = accessDeclarationOf(context.getHandler())?.rateLimit;
+    if (budget) this.refusals.count(budget);
+    const isChat = budget === 'chat';
     throw new DomainError('rate_limited', `The limit of ${limit} requests per ${ttl / 1000} seconds is reached.`, {
       ...(isChat ? { code: 'rate_limited' } : {}),
       retryAfterSeconds: timeToBlockExpire,

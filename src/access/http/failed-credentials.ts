@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { MemoryWindows, type WindowRecord } from '../../platform/limits/index.js';
+import { LimitRefusals } from './limit-refusals.js';
 
 const LIMIT = 60;
 const WINDOW_SECONDS = 60;
@@ -17,11 +18,14 @@ const IPV6_SUBSCRIBER_BITS = 64;
  */
 @Injectable()
 export class FailedCredentials {
-  constructor(private readonly windows: MemoryWindows) {}
+  constructor(
+    private readonly windows: MemoryWindows,
+    private readonly refusals: LimitRefusals,
+  ) {}
 
   /** @throws DomainError `rate_limited` when the address has used up its budget */
   async check(request: FastifyRequest): Promise<void> {
-    refuseBeyond(await this.windows.read(bucketOf(request), TTL_MS, LIMIT));
+    this.refuseBeyond(await this.windows.read(bucketOf(request), TTL_MS, LIMIT));
   }
 
   /**
@@ -29,20 +33,21 @@ export class FailedCredentials {
    * @throws DomainError `rate_limited`, in place of what was wrong with it, when the address has used up its budget
    */
   async count(request: FastifyRequest): Promise<void> {
-    refuseBeyond(await this.windows.increment(bucketOf(request), TTL_MS, LIMIT));
+    this.refuseBeyond(await this.windows.increment(bucketOf(request), TTL_MS, LIMIT));
+  }
+
+  private refuseBeyond({ isBlocked, timeToBlockExpire: retryAfterSeconds }: WindowRecord): void {
+    if (!isBlocked) return;
+    this.refusals.count('failed_credentials');
+    const message =
+      `${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds; until that time is over, ` +
+      'only API keys that were in use before are accepted from it. Check the API key before trying again.';
+    throw new DomainError('rate_limited', message, { code: 'rate_limited', retryAfterSeconds });
   }
 }
 
 function bucketOf({ ip }: FastifyRequest): string {
   return `failed-credentials:${subscriberOf(ip)}`;
-}
-
-function refuseBeyond({ isBlocked, timeToBlockExpire: retryAfterSeconds }: WindowRecord): void {
-  if (!isBlocked) return;
-  const message =
-    `${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds; until that time is over, ` +
-    'only API keys that were in use before are accepted from it. Check the API key before trying again.';
-  throw new DomainError('rate_limited', message, { code: 'rate_limited', retryAfterSeconds });
 }
 
 /** The address, or the network that one subscriber has of IPv6. */

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { noteOn } from '../../platform/http/index.js';
 import type { ResourceOfAgent } from '../application/resource-lookup.js';
 import type { Principal } from '../domain/principal.js';
 
@@ -14,6 +15,7 @@ const accessByRequest = new WeakMap<object, RequestAccess>();
 
 export function admit(request: FastifyRequest, principal: Principal): void {
   accessByRequest.set(request, { principal, resources: new Map() });
+  noteOn(request, { organizationId: principal.organizationId });
 }
 
 /** Undefined on public routes and before authentication. */

@@ -1,18 +1,16 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { Database } from '../../platform/database/index.js';
 import { RunLog } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { Message } from '../domain/message.js';
-import type { Run } from '../domain/run.js';
 import { runError } from '../engine/agui-events.js';
-import { RUN_OBSERVERS } from '../engine/run-extensions.js';
+import { RunObservers } from '../engine/run-observers.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
 import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
-import { recordsOf } from '../engine/persist-run.js';
-import type { FinishedRun, RunObserver } from '../ports/index.js';
+import type { FinishedRun } from '../ports/index.js';
 import { RunHeartbeat } from './run-heartbeat.js';
 import { PLAIN, RunSupervisor } from './run-supervisor.js';
 
@@ -37,7 +35,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly settings: Settings,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    @Inject(RUN_OBSERVERS) private readonly observers: readonly RunObserver[],
+    private readonly observers: RunObservers,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -84,7 +82,8 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
         const ended = await this.endOne(silentSeconds, contact);
         if (!ended) break;
         // Its end is stored by now, as for every terminal event. The next run does not wait for the log.
-        sealing.push(this.log.seal(ended.id, PLAIN, JSON.stringify(runError(STOPPED))));
+        this.observers.tellEnded(ended);
+        sealing.push(this.log.seal(ended.run.id, PLAIN, JSON.stringify(runError(STOPPED))));
       }
       await this.runs.forgetSilentOwners(OWNER_SILENT_SECONDS);
       if (sealing.length > 0) this.logger.warn({ runs: sealing.length }, 'Ended the runs of a process that died');
@@ -94,13 +93,13 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  private endOne(silentSeconds: number, contact: string | null): Promise<Run | null> {
+  private endOne(silentSeconds: number, contact: string | null): Promise<FinishedRun | null> {
     return this.database.transaction(async (transaction) => {
       const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own(contact));
       if (!orphan) return null;
       const finished = this.finishedRun(orphan);
-      await this.runs.finishOrphan(transaction, finished.run, finished.message, recordsOf(this.observers, finished));
-      return finished.run;
+      await this.runs.finishOrphan(transaction, finished.run, finished.message, this.observers.recordsOf(finished));
+      return finished;
     });
   }
 

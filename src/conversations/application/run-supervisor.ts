@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
+import { Metrics } from '../../platform/metrics/index.js';
 import { RunLog, type RunLogWriter } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { RunReference } from '../domain/run.js';
@@ -32,7 +33,12 @@ export class RunSupervisor {
     private readonly log: RunLog,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+    metrics: Metrics,
+  ) {
+    metrics.gauge({ name: 'agent_service_active_runs', help: 'Runs that are under way in this process.', labels: {} }, () => [
+      { labels: {}, value: this.active.size },
+    ]);
+  }
 
   get runs(): ActiveRun[] {
     return [...this.active.values()];

@@ -17,6 +17,7 @@ import { ProviderToolCalls } from './provider-tool-calls.js';
 import { publicFailure } from './resolve-failure.js';
 import type { RunConversation } from './run-conversation.js';
 import type { NextStep, RunState } from './run-state.js';
+import { ToolCallMetrics } from './tool-call-metrics.js';
 
 /** The result of one call of the model. */
 interface Answer {
@@ -34,13 +35,14 @@ export class CallModel {
     private readonly models: ModelGateway,
     private readonly hooks: HookDispatcher,
     private readonly clock: Clock,
+    private readonly toolCalls: ToolCallMetrics,
   ) {}
 
   async *run(state: RunState): AsyncGenerator<RunEvent, NextStep> {
     state.conversation.makeRoom();
     const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
-    const providerCalls = new ProviderToolCalls(state, this.clock);
+    const providerCalls = new ProviderToolCalls(state, this.clock, this.toolCalls);
     const answer: Answer = { text: '', calls: [], providerCalls, usage: UNKNOWN_USAGE, state: undefined };
     try {
       yield* this.listen(state, request, answer);

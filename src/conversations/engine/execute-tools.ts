@@ -15,12 +15,13 @@ import {
 import type { ToolCallStatus } from '../domain/message.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
-import type { OfferedTool, ToolResult, RunStep } from '../ports/index.js';
+import type { OfferedTool, ToolResult, ToolStepType, RunStep } from '../ports/index.js';
 import type { RunEvent } from './agui-events.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { RunOwner } from './run-owner.js';
 import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
 import type { NextStep, RunState } from './run-state.js';
+import { ToolCallMetrics } from './tool-call-metrics.js';
 
 /** The outcome of one call. */
 type Outcome =
@@ -29,6 +30,8 @@ type Outcome =
       readonly call: ModelToolCall;
       readonly result: ToolResult;
       readonly status: Extract<ToolCallStatus, 'completed' | 'failed' | 'denied'>;
+      /** Absent where the tool was not called. */
+      readonly latencyMs?: number;
     }
   /** It needs approval first. */
   | { readonly kind: 'waits'; readonly call: ModelToolCall; readonly additionalContext: readonly string[] };
@@ -50,6 +53,7 @@ export class ExecuteTools {
     private readonly owner: RunOwner,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly metrics: ToolCallMetrics,
   ) {}
 
   async *run(state: RunState, calls: readonly ModelToolCall[]): AsyncGenerator<RunEvent, NextStep> {
@@ -139,17 +143,17 @@ export class ExecuteTools {
   private async execute(state: RunState, call: ModelToolCall, before: readonly string[]): Promise<Outcome> {
     const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
-    const result = await this.call(state, tool, call);
+    const { result, latencyMs } = await this.call(state, tool, call);
     const after = result.isError ? [] : await this.hooks.afterToolCall(state, call, result);
     const output = this.withTexts(state, result.output, [...before, ...after]);
-    return { kind: 'settled', call, result: { ...result, output }, status: result.isError ? 'failed' : 'completed' };
+    return { kind: 'settled', call, result: { ...result, output }, status: result.isError ? 'failed' : 'completed', latencyMs };
   }
 
   private withTexts(state: RunState, output: string, texts: readonly string[]): string {
     return [output, ...texts.map((text) => state.outputs.take(text))].join('\n\n');
   }
 
-  private async call(state: RunState, tool: OfferedTool, call: ModelToolCall): Promise<ToolResult> {
+  private async call(state: RunState, tool: OfferedTool, call: ModelToolCall): Promise<{ result: ToolResult; latencyMs: number }> {
     const { startedAt, elapsedMs } = this.clock.stopwatch();
     let result: ToolResult;
     try {
@@ -160,26 +164,28 @@ export class ExecuteTools {
       this.logger.warn({ err: error, runId: state.context.runId, tool: call.name }, 'A tool threw');
       result = { output: FAILED, isError: true };
     }
+    const latencyMs = elapsedMs();
     state.steps.push({
       id: newId(),
       type: tool.step,
       name: call.name,
       startedAt,
-      latencyMs: elapsedMs(),
+      latencyMs,
       input: call.input,
       output: result.output,
       error: result.isError ? result.output : null,
     });
-    return result;
+    return { result, latencyMs };
   }
 
   private *settle(
     state: RunState,
     index: number,
-    { call, result, status }: Extract<Outcome, { kind: 'settled' }>,
+    { call, result, status, latencyMs }: Extract<Outcome, { kind: 'settled' }>,
   ): Generator<RunEvent> {
     const { id, name, input } = call;
     this.keepResult(state, call, result);
+    this.metrics.count(kindOf(state, name), status, latencyMs);
     yield* state.settleCall(index, { id, name, input, output: result.output, status });
   }
 
@@ -189,6 +195,7 @@ export class ExecuteTools {
     const output = declinedOutput(decision);
     this.keepResult(state, { id, name, input }, { output, isError: true });
     this.note(state, { name, input, output, error: output });
+    this.metrics.count(kindOf(state, name), 'denied');
     yield* state.showResult({ id, name, input, output, status: 'denied' });
   }
 
@@ -202,6 +209,7 @@ export class ExecuteTools {
       ...(additionalContext.length === 0 ? {} : { additionalContext }),
     };
     this.note(state, { name: tool, input, output: { awaitsApproval: request.id }, error: null });
+    this.metrics.count(kindOf(state, tool), 'awaiting_approval');
     return request;
   }
 
@@ -211,7 +219,15 @@ export class ExecuteTools {
       if (outcome?.kind === 'waits') yield* this.settle(state, first + index, refused(outcome.call, NEVER_ASKED, 'denied'));
       else if (outcome && index >= told) yield* this.settle(state, first + index, outcome);
     }
-    markUnknown(state);
+    this.markUnknown(state);
+  }
+
+  private markUnknown(state: RunState): void {
+    for (const [index, call] of state.toolCalls.entries()) {
+      if (call.status !== 'running') continue;
+      state.toolCalls[index] = { ...call, status: 'unknown' };
+      this.metrics.count(kindOf(state, call.name), 'unknown');
+    }
   }
 
   private keepResult(state: RunState, { id, name }: ModelToolCall, { output, isError, media }: ToolResult): void {
@@ -232,8 +248,7 @@ function noSuchTool(state: RunState, { name }: ModelToolCall): string {
   return `There is no tool named ${name}. The tools are: ${state.tools.names()}.`;
 }
 
-function markUnknown(state: RunState): void {
-  for (const [index, call] of state.toolCalls.entries()) {
-    if (call.status === 'running') state.toolCalls[index] = { ...call, status: 'unknown' };
-  }
+/** What a tool that nobody offers would have been is not known. */
+function kindOf(state: RunState, name: string): ToolStepType {
+  return state.tools.find(name)?.step ?? 'tool';
 }

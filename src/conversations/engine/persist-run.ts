@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { creditsFor, findModel } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, DatabaseUnavailable } from '../../platform/database/index.js';
@@ -10,9 +10,9 @@ import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { type EndNotes, RunRepository } from '../persistence/run.repository.js';
-import type { FinishedRun, RunObserver, RunRecord } from '../ports/index.js';
-import { RUN_OBSERVERS } from './run-extensions.js';
+import type { FinishedRun } from '../ports/index.js';
 import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
+import { RunObservers } from './run-observers.js';
 import { RunOwner } from './run-owner.js';
 import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_TRIES } from './limits.js';
 import type { RunState } from './run-state.js';
@@ -43,22 +43,29 @@ export class PersistRun {
     private readonly owner: RunOwner,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    @Inject(RUN_OBSERVERS) private readonly observers: readonly RunObserver[],
+    private readonly observers: RunObservers,
   ) {}
 
   async run(state: RunState, outcome: RunOutcome): Promise<EndedRun> {
     const finished = this.finishedRun(state, outcome);
     const notes = { facts: factsOf(outcome), keptResults: state.conversation.keptResults };
     try {
-      const revision = await this.insisting(() => this.store(finished, this.observers, notes));
+      const revision = await this.insisting(() => this.store(finished, notes));
       if (revision !== null) {
         if (state.tail) this.recent.keep(finished.run.threadId, revision, extended(state.tail, state, finished));
+        this.observers.tellEnded(finished);
         return ended(finished, outcome);
       }
       // Deleted with its thread or agent: no row is left that an end could be stored in.
-      if (wasDeleted(state)) return ended(finished, outcome);
+      if (wasDeleted(state)) {
+        this.observers.tellEnded(finished);
+        return ended(finished, outcome);
+      }
       const stored = await this.storedEnd(finished.run);
-      if (stored) return stored;
+      if (stored) {
+        this.observers.tellEnded(finished);
+        return stored;
+      }
       this.logger.warn({ runId: finished.run.id }, 'The run was ended by another process');
     } catch (error) {
       this.logger.error({ err: error, runId: finished.run.id }, 'The end of a run could not be stored; trying again');
@@ -70,13 +77,12 @@ export class PersistRun {
   /** @returns null when the run is no longer this process's to end */
   private async store(
     finished: FinishedRun,
-    observers: readonly RunObserver[],
     notes: Pick<EndNotes, 'facts' | 'keptResults'> = {},
+    records = this.observers.recordsOf(finished),
   ): Promise<number | null> {
     const { run, message, userMessage } = finished;
     const answered = run.status === 'completed' || run.status === 'requires_action';
     const title = answered && userMessage ? titleOf(userMessage.text) : null;
-    const records = recordsOf(observers, finished);
     return this.runs.finish(this.database, run, this.owner.id, message, { ...notes, title, records });
   }
 
@@ -116,8 +122,13 @@ export class PersistRun {
     this.owner.unsettled.add(id);
     this.clock.after(STORE_AGAIN_MS, () => {
       // A heartbeat has found that there is nothing left to end.
-      if (!this.owner.unsettled.has(id)) return;
-      this.store(finished, refusals < STORE_REFUSALS ? this.observers : []).then(
+      if (!this.owner.unsettled.has(id)) {
+        this.tellStored(finished).catch((error: unknown) => {
+          this.logger.warn({ err: error, runId: id }, 'How a run ended could not be read');
+        });
+        return;
+      }
+      this.storeOnce(finished, refusals < STORE_REFUSALS).then(
         () => this.owner.unsettled.delete(id),
         (error: unknown) => {
           const refused = !(error instanceof DatabaseUnavailable);
@@ -126,6 +137,18 @@ export class PersistRun {
         },
       );
     });
+  }
+
+  private async storeOnce(finished: FinishedRun, recorded: boolean): Promise<void> {
+    const revision = await (recorded ? this.store(finished) : this.store(finished, {}, []));
+    if (revision === null) await this.tellStored(finished);
+    else this.observers.tellEnded(finished);
+  }
+
+  /** A statement of before, whose answer was lost, may have stored the end. Another process tells of its own ones. */
+  private async tellStored(finished: FinishedRun): Promise<void> {
+    const stored = await this.storedEnd(finished.run);
+    if (stored) this.observers.tellEnded({ ...finished, run: stored.run, message: stored.message });
   }
 
   private finishedRun(state: RunState, outcome: RunOutcome): FinishedRun {
@@ -166,11 +189,6 @@ function notBefore(earliest: Date, now: Date): Date {
 function wasDeleted({ context: { signal } }: RunState): boolean {
   const cause = signal.reason instanceof RunAborted ? signal.reason.abortCause : undefined;
   return cause === 'agent_deleted' || cause === 'thread_deleted';
-}
-
-/** The rows that the observers of the run keep with its end. */
-export function recordsOf(observers: readonly RunObserver[], finished: FinishedRun): RunRecord[] {
-  return observers.flatMap((observer) => observer.record(finished));
 }
 
 function messageOf(state: RunState, outcome: RunOutcome): Message | null {

@@ -4,6 +4,7 @@ import { newId } from '../../platform/ids/index.js';
 import type { RunStep } from '../ports/index.js';
 import type { RunEvent } from './agui-events.js';
 import type { OpenProviderCall, RunState } from './run-state.js';
+import type { ToolCallMetrics } from './tool-call-metrics.js';
 
 const NO_RESULT = 'The answer ended before this call had its result.';
 
@@ -20,6 +21,7 @@ export class ProviderToolCalls {
     /** Has the calls without a result, which may come with a later answer of the run. */
     private readonly state: RunState,
     private readonly clock: Clock,
+    private readonly metrics: ToolCallMetrics,
   ) {}
 
   *begin(call: ModelToolCall): Generator<RunEvent> {
@@ -35,7 +37,8 @@ export class ProviderToolCalls {
     if (!begun) return;
     this.open.delete(id);
     const output = this.state.outputs.take(given);
-    this.note(begun, output, isError);
+    const latencyMs = this.note(begun, output, isError);
+    this.metrics.count('tool', isError ? 'failed' : 'completed', latencyMs);
     yield* this.state.settleCall(begun.index, { ...begun.call, output, status: isError ? 'failed' : 'completed' });
   }
 
@@ -48,6 +51,7 @@ export class ProviderToolCalls {
   breakOff(): void {
     for (const begun of this.open.values()) {
       this.note(begun, NO_RESULT, true);
+      this.metrics.count('tool', 'unknown');
       this.state.toolCalls[begun.index] = { ...begun.call, status: 'unknown' };
     }
     this.open.clear();
@@ -57,16 +61,19 @@ export class ProviderToolCalls {
     return this.state.providerCalls;
   }
 
-  private note({ call, stopwatch }: OpenProviderCall, output: string, isError: boolean): void {
+  /** @returns how long the call took, in milliseconds */
+  private note({ call, stopwatch }: OpenProviderCall, output: string, isError: boolean): number {
+    const latencyMs = stopwatch.elapsedMs();
     this.steps.push({
       id: newId(),
       type: 'tool',
       name: call.name,
       startedAt: stopwatch.startedAt,
-      latencyMs: stopwatch.elapsedMs(),
+      latencyMs,
       input: call.input,
       output,
       error: isError ? output : null,
     });
+    return latencyMs;
   }
 }

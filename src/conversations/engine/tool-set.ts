@@ -32,6 +32,10 @@ export class ToolSet {
     return [...this.listed];
   }
 
+  find(name: string): OfferedTool | undefined {
+    return this.byName.get(name);
+  }
+
   /** The tool that is called; from then on requests have it. */
   use(name: string): OfferedTool | undefined {
     this.list(name);

@@ -3,7 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
-import { ApiCauses, ApiErrors, disconnectSignal, LargeBody } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
@@ -64,6 +64,7 @@ export class AgUiController {
       ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },
     });
     onThread(run.threadId);
+    noteOn(reply.request, { runId: run.runId });
     await this.streams.send(reply, showReasoning, async (closed) =>
       named(await this.joinRun.wholeRun(run, closed), run, input),
     );

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type Principal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, disconnectSignal, LargeBody } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
 import { CompleteChat } from '../application/complete-chat.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
@@ -69,6 +69,7 @@ export class ChatCompletionsController {
     }
     const run = await this.start(caller, { agent, thread, body, idempotency, disconnected: () => disconnectSignal(reply) });
     void reply.header(THREAD_HEADER, run.threadId);
+    noteOn(reply.request, { runId: run.runId, agentId: run.agentId });
     if (body.stream === true) {
       await this.streams.send(reply, run, body.stream_options?.include_usage === true);
       return;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn, UuidParam } from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
 import { JoinRun } from '../application/join-run.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
@@ -72,6 +72,7 @@ export class RunsController {
     checkOneOf(body, ['message', 'resume']);
     const disconnected = (): AbortSignal => disconnectSignal(reply);
     const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, disconnected });
+    noteOn(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     const { run, message, failure } = await active.ended;
     if (failure) throw runFailed(failure.error, failure.facts);
@@ -111,6 +112,7 @@ export class RunsController {
       return;
     }
     const active = await this.start(caller, thread, body, { showReasoning, idempotency, disconnected: () => disconnectSignal(reply) });
+    noteOn(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
   }
@@ -131,8 +133,10 @@ export class RunsController {
     @Caller() caller: Principal,
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
+    @Req() request: FastifyRequest,
   ): Promise<RunResult> {
     const { run, message } = await this.readRun.execute(referenceOf(caller, thread, runId));
+    noteOn(request, { runId });
     return this.result(caller, thread, run, message);
   }
 
@@ -155,6 +159,7 @@ export class RunsController {
   ): Promise<RunResult> {
     const reference = referenceOf(caller, thread, runId);
     const { run, message } = await this.cancelRun.execute(reference, () => disconnectSignal(reply));
+    noteOn(reply.request, { runId });
     return this.result(caller, thread, run, message);
   }
 
@@ -209,6 +214,7 @@ export class RunsController {
       left.abort();
     });
     const entries = await this.joinRun.events(reference, after, left.signal);
+    noteOn(reply.request, { runId: reference.runId });
     await this.streams.send(reply, showReasoning, () => Promise.resolve(entries));
   }
 

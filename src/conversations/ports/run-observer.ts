@@ -26,7 +26,7 @@ export interface FinishedRun {
 /** One row of a table of the observer's own context: `tableRow(entity, row)` of `platform/database`. */
 export type RunRecord = TableRow;
 
-/** Is told what happened. */
+/** Is told how runs ended. */
 export abstract class RunObserver {
   /**
    * Told once the run has ended, before its end is stored, and again where storing it failed.
@@ -39,4 +39,14 @@ export abstract class RunObserver {
    * then stored without any of them.
    */
   abstract record(run: FinishedRun): readonly RunRecord[];
+
+  /**
+   * Told at most once of each run, in the process that has ended it: its end is stored, or there is nothing left that it
+   * could be stored in, since the thread was deleted meanwhile. Who waits for the run has not been answered yet, so this
+   * is for what takes microseconds, such as counting. A process that dies in between tells nobody. What it throws is
+   * logged and changes nothing.
+   */
+  ended(_run: FinishedRun): void {
+    // Most observers only keep rows.
+  }
 }

@@ -324,13 +324,13 @@ describe('every answer', () => {
     }
   });
 
-  it('is one line in the log at debug level, without the query', async () => {
+  it('is one line in the log, without the query', async () => {
     const id = newId();
     await call('GET', '/v1/notes?limit=99', { ...authorized, 'x-request-id': id });
     const logged = () => lines.filter((line) => line.includes(id));
     await until(() => logged().length > 0, 'the line, which is written when the answer has left');
     const mine = logged().map((line) => JSON.parse(line));
-    expect(mine).toMatchObject([{ level: 'debug', method: 'GET', route: '/v1/notes', status: 200 }]);
+    expect(mine).toMatchObject([{ level: 'info', method: 'GET', route: '/v1/notes', status: 200 }]);
     expect(JSON.stringify(mine)).not.toContain('limit=99');
   });
 });

@@ -6,7 +6,7 @@ import type { Settings } from '../config/index.js';
 import { TempUploads } from '../files/index.js';
 import { ShutdownState } from '../lifecycle/index.js';
 import { type Logger, NestLogger } from '../telemetry/index.js';
-import { answerClientError } from './client-error.js';
+import { clientErrorHandler } from './client-error.js';
 import { OpenApiDocument } from './docs/open-api-document.js';
 import { ErrorFilter, sendError } from './error-filter.js';
 import { BODY_LIMIT, limitBodies } from './body-limit.js';
@@ -14,6 +14,7 @@ import { checkFields, readJsonBody } from './json-body.js';
 import { acceptMultipart } from './multipart.js';
 import { OpenRequests } from './open-requests.js';
 import { answerPreflight, requestIdOf, setCommonHeaders } from './response-headers.js';
+import { ServedRequests } from './served-requests.js';
 import { RequestValidation } from './validation.js';
 import { toWireError, unknownRoute } from './wire-error.js';
 
@@ -44,9 +45,14 @@ export async function createHttpApp({
   logger,
   onRequest,
 }: HttpAppOptions): Promise<NestFastifyApplication> {
-  const adapter = createAdapter();
+  // There is none before the application, whose making needs the adapter.
+  const served: { requests?: ServedRequests } = {};
+  const adapter = createAdapter(() => served.requests);
   // Runs before Nest's own hooks, so that what those answer carries the headers too.
-  adapter.setOnRequestHook(firstHook);
+  adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    served.requests?.watch(request, reply);
+    firstHook(request, reply, done);
+  });
   const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {
     logger: new NestLogger(logger),
     abortOnError: false,
@@ -58,16 +64,17 @@ export async function createHttpApp({
   limitBodies(fastify);
   acceptJsonAlone(fastify);
   acceptMultipart(fastify, TempUploads.of(settings));
+  served.requests = app.get(ServedRequests);
   app.get(OpenRequests).watch(fastify);
   app.get(OpenApiDocument).describe(app);
   for (const hook of onRequest?.(app) ?? []) fastify.addHook('onRequest', hook);
   fastify.addHook('preValidation', checkUrl);
   closeConnectionsWhile(app.get(ShutdownState), fastify);
-  if (settings.logLevel === 'debug' || settings.logLevel === 'trace') logRequests(fastify, logger);
   return app;
 }
 
-function createAdapter(): FastifyAdapter {
+/** @param served what is told of requests that no hook sees, once there is an application */
+function createAdapter(served: () => ServedRequests | undefined): FastifyAdapter {
   return new FastifyAdapter({
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -77,10 +84,11 @@ function createAdapter(): FastifyAdapter {
     return503OnClosing: false,
     genReqId: requestIdOf,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      served()?.watch(request, reply);
       setCommonHeaders(reply, request.id);
       sendError(reply, toWireError(error));
     },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrorHandler((requestId, status) => served()?.unreadable(requestId, status)),
     // Everything is done in hooks; the middleware layer would only cost time on each request.
     skipMiddie: true,
   });
@@ -112,19 +120,6 @@ function checkUrl(request: FastifyRequest, _reply: FastifyReply, done: () => voi
 function closeConnectionsWhile(shutdown: ShutdownState, fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (shutdown.isStopping) void reply.header('connection', 'close');
-    done();
-  });
-}
-
-/** The route's pattern rather than the URL: a query may hold a credential. */
-function logRequests(fastify: FastifyInstance, logger: Logger): void {
-  fastify.addHook('onResponse', (request, reply, done) => {
-    const { statusCode: status, elapsedTime } = reply;
-    const route = request.routeOptions.url ?? null;
-    logger.debug(
-      { requestId: request.id, method: request.method, route, status, ms: Math.round(elapsedTime) },
-      'A request was answered',
-    );
     done();
   });
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../errors/index.js';
 import { Logger } from '../telemetry/index.js';
 import { headersSetOn } from './response-headers.js';
-import { pathOf, toWireError, unknownRoute, type WireError } from './wire-error.js';
+import { toWireError, unknownRoute, type WireError } from './wire-error.js';
 
 /** The one place where an error becomes an answer; see `toWireError` for the bodies. */
 @Catch()
@@ -22,7 +22,7 @@ export class ErrorFilter implements ExceptionFilter {
   private report(error: unknown, { status }: WireError, request: FastifyRequest): void {
     const fields = { requestId: request.id, method: request.method, route: request.routeOptions.url, status };
     if (clientLeft(request)) this.logger.debug(fields, 'The client left before its request was read');
-    else if (status >= 500) this.logger.error({ ...fields, path: pathOf(request.url), err: error }, 'A request failed');
+    else if (status >= 500) this.logger.error({ ...fields, err: error }, 'A request failed');
     else if (error instanceof DomainError && (error.detail ?? error.cause) !== undefined) {
       this.logger.debug({ ...fields, err: error }, 'A request was refused');
     }

@@ -9,6 +9,7 @@ import { HealthController } from './health.controller.js';
 import { DatabaseHealth, FileStoreHealth, Health } from './health.js';
 import { MetricsController } from './metrics.controller.js';
 import { OpenRequests } from './open-requests.js';
+import { ServedRequests } from './served-requests.js';
 import { EventStreams } from './sse.js';
 
 /**
@@ -19,7 +20,7 @@ import { EventStreams } from './sse.js';
 @Module({
   imports: [DiscoveryModule, LifecycleModule, MetricsModule],
   controllers: [HealthController, MetricsController, DocsController],
-  providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams, BackgroundPace],
+  providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams, ServedRequests, BackgroundPace],
   exports: [EventStreams, Health, BackgroundPace],
 })
 export class HttpModule {}

@@ -3,6 +3,8 @@ import type { FastifyReply } from 'fastify';
 import { newId } from '../ids/index.js';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
+/** Names the thread that a request was about. */
+export const THREAD_ID_HEADER = 'x-thread-id';
 
 const KEPT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -15,7 +17,7 @@ export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
 /** Any origin may read any answer, and none sends cookies: the credential is the `Authorization` header. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, x-thread-id',
+  'access-control-expose-headers': `RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ${THREAD_ID_HEADER}`,
 };
 
 const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {

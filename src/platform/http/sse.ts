@@ -188,7 +188,7 @@ export class EventStreams implements OnModuleDestroy {
   open(reply: FastifyReply): EventStream {
     const { raw } = reply;
     reply.hijack();
-    raw.writeHead(200, { ...headersSetOn(reply), ...STREAM_HEADERS });
+    raw.writeHead(200, headersSetOn(reply.headers(STREAM_HEADERS)));
     const stream = new EventStream(raw, this.clock);
     this.streams.add(stream);
     raw.once('close', () => this.streams.delete(stream));

@@ -7,6 +7,7 @@ import type { Worker } from 'bullmq';
 import { Clock } from '../clock/index.js';
 import { endsWithin, ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
+import { JobMetrics } from './job-metrics.js';
 import { JobRegistry } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
 import { JobSchedules } from './job-schedules.js';
@@ -36,6 +37,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
     @Inject(WORKER_SETTINGS) private readonly settings: WorkerSettings,
     private readonly modules: ModuleRef,
     private readonly registry: JobRegistry,
+    private readonly metrics: JobMetrics,
     private readonly connection: QueueConnection,
     private readonly runner: JobRunner,
     private readonly schedules: JobSchedules,
@@ -48,6 +50,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
 
   onApplicationBootstrap(): void {
     this.registry.discover();
+    this.metrics.declare();
     if (this.settings.works) this.startWorkers();
     this.relay.start();
   }

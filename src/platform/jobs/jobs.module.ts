@@ -7,6 +7,8 @@ import { OPEN_DATABASE, type OpenDatabase } from '../database/index.js';
 import { HealthCheck, NotReady } from '../http/index.js';
 import { Logger } from '../telemetry/index.js';
 import type { JobDefinition } from './job.js';
+import { MetricsModule } from '../metrics/index.js';
+import { JobMetrics } from './job-metrics.js';
 import { JobRegistry, RegisteredJob, SCHEDULES } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
 import { JobSchedules } from './job-schedules.js';
@@ -63,7 +65,7 @@ export class JobsModule {
     });
     return {
       module: JobsModule,
-      imports: [DiscoveryModule, { ...queues, exports: [...(queues.exports ?? []), QueueConnection] }, BullModule.registerQueue({ name: SCHEDULES })],
+      imports: [DiscoveryModule, MetricsModule, { ...queues, exports: [...(queues.exports ?? []), QueueConnection] }, BullModule.registerQueue({ name: SCHEDULES })],
       providers: [
         { provide: WORKER_SETTINGS, useValue: workerSettings },
         JobRegistry,
@@ -73,6 +75,7 @@ export class JobsModule {
         JobRunner,
         JobSchedules,
         JobWorkers,
+        JobMetrics,
         ...(settings.redisUrl === undefined ? [] : [JobQueueHealth]),
       ],
       exports: [Outbox],

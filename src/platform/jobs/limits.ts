@@ -35,6 +35,13 @@ export const LISTED_ERROR = 1_000;
 /** Rows removed by one statement of the upkeep. */
 export const PURGE_BATCH = 500;
 
+/** Jobs that are counted for the metrics at most, of the dead ones and of the others. */
+export const COUNTED_JOBS = 10_000;
+/** For how long a count holds: everybody may ask for the metrics as often as they like. */
+export const COUNT_KEPT_MS = 5_000;
+/** How long one who asks for the metrics waits for the database. */
+export const COUNT_TIMEOUT_MS = 2_000;
+
 /** How long a stopping process lets its jobs end by themselves. */
 export const STOP_GRACE_MS = 10_000;
 /** How long a job has, once its signal is aborted, to give up; later it is left to be found stalled. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Database } from '../database/index.js';
-import { CLAIM_LEASE_MS, DEAD_KEPT_MS, LISTED, LISTED_ERROR, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
+import { CLAIM_LEASE_MS, COUNTED_JOBS, DEAD_KEPT_MS, LISTED, LISTED_ERROR, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
 
 export interface OutboxRow {
   readonly id: string;
@@ -25,6 +25,20 @@ export interface ListedJob {
   readonly createdAt: string;
   /** Null while the job waits or runs. */
   readonly diedAt: string | null;
+}
+
+/** The jobs of one name. */
+export interface JobDepth {
+  readonly name: string;
+  /** Those that have not begun. */
+  readonly waiting: number;
+  /** Those that have begun, also where they wait for another attempt. */
+  readonly running: number;
+  readonly dead: number;
+  /** Seconds since the oldest of those waiting became due; 0 where none is due. */
+  readonly oldestDue: number;
+  /** The same of those that no queue has yet. */
+  readonly oldestUndispatched: number;
 }
 
 /** Long enough for a stack's first frames, short enough for a table. */
@@ -111,10 +125,33 @@ export class OutboxStore {
     );
   }
 
+  /**
+   * How many jobs there are of each name, none for names without any. The work is bounded: of more than `COUNTED_JOBS`
+   * that are dead, and as many others, the rest are left out.
+   */
+  depths(): Promise<JobDepth[]> {
+    const limit = String(COUNTED_JOBS);
+    const age = (which: string): string =>
+      `greatest(coalesce(extract(epoch from $1::timestamptz - min(due_at) filter (where ${which})), 0), 0)::float8`;
+    return this.database.query<JobDepth>(
+      `with jobs as (
+         (select name, state, started_at, due_at from outbox where state <> 'dead' order by available_at limit ${limit})
+         union all (select name, state, started_at, due_at from outbox where state = 'dead' limit ${limit}))
+       select name,
+              (count(*) filter (where state <> 'dead' and started_at is null))::int as waiting,
+              (count(*) filter (where state <> 'dead' and started_at is not null))::int as running,
+              (count(*) filter (where state = 'dead'))::int as dead,
+              ${age(`state <> 'dead' and started_at is null`)} as "oldestDue",
+              ${age(`state = 'pending'`)} as "oldestUndispatched"
+         from jobs group by name`,
+      [this.at()],
+    );
+  }
+
   /** Has a dead job tried again as if it were new; false when it is not dead, or not there. */
   async retry(id: string): Promise<boolean> {
     const rows = await this.database.query(
-      `update outbox set state = 'pending', attempts = 0, available_at = $2::timestamptz, died_at = null
+      `update outbox set state = 'pending', attempts = 0, available_at = $2::timestamptz, due_at = $2::timestamptz, died_at = null
         where id = $1::uuid and state = 'dead' returning id`,
       [id, this.at()],
     );

@@ -55,10 +55,11 @@ export async function writeJob<Payload>(
   // A key that is waiting is updated rather than skipped: the lock on its row keeps a worker from beginning it
   // before this transaction has committed, with the state of before.
   await transaction.query(
-    `insert into outbox (id, name, payload, dedupe_key, created_at, available_at)
-     values ($1::uuid, $2, $3::text::jsonb, $4, $5::timestamptz, $6::timestamptz)
+    `insert into outbox (id, name, payload, dedupe_key, created_at, available_at, due_at)
+     values ($1::uuid, $2, $3::text::jsonb, $4, $5::timestamptz, $6::timestamptz, $6::timestamptz)
      on conflict (name, dedupe_key) where dedupe_key is not null and started_at is null
-     do update set payload = excluded.payload, available_at = least(outbox.available_at, excluded.available_at)`,
+     do update set payload = excluded.payload, available_at = least(outbox.available_at, excluded.available_at),
+       due_at = least(outbox.due_at, excluded.due_at)`,
     [
       newId(),
       job.name,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { readPrometheusText, sampleOf } from '../../../test/support/prometheus-text.js';
-import { type Counter, type CounterDeclaration, type HistogramDeclaration, Metrics } from './metrics.js';
+import { type Counter, type CounterDeclaration, type GaugeDeclaration, type HistogramDeclaration, Metrics, type Reading } from './metrics.js';
 
 const TRIES: CounterDeclaration<'outcome' | 'way'> = {
   name: 'agent_service_tries_total',
@@ -13,6 +13,12 @@ const DURATION: HistogramDeclaration<'way'> = {
   help: 'How long tries took.',
   labels: { way: ['by_air', 'by_sea'] },
   buckets: [0.1, 1, 10],
+};
+
+const WAITING: GaugeDeclaration<'way'> = {
+  name: 'agent_service_letters_waiting',
+  help: 'Letters that wait.',
+  labels: { way: ['by_air', 'by_sea'] },
 };
 
 let metrics: Metrics;
@@ -89,6 +95,42 @@ describe('a histogram', () => {
 
   it.each([[[]], [[0, 1]], [[1, 1]], [[2, 1]], [[1, Infinity]], [[NaN]]])('cannot have the buckets %j', (buckets) => {
     expect(() => metrics.histogram({ ...DURATION, buckets })).toThrow(/buckets of 'agent_service_try_seconds'/);
+  });
+});
+
+describe('a gauge', () => {
+  it('is read anew by everyone who asks, and forgets what is no longer told', async () => {
+    let readings: Reading<'way'>[] = [{ labels: { way: 'by_air' }, value: 3 }];
+    metrics.gauge(WAITING, () => Promise.resolve(readings));
+    expect(await valueOf(WAITING.name, { way: 'by_air' })).toBe(3);
+    readings = [{ labels: { way: 'by_sea' }, value: 1 }];
+    expect(await valueOf(WAITING.name, { way: 'by_air' })).toBeUndefined();
+    expect(await valueOf(WAITING.name, { way: 'by_sea' })).toBe(1);
+  });
+
+  it('is absent where it cannot be read, with and without labels, and takes nothing else with it', async () => {
+    metrics.counter(TRIES);
+    metrics.gauge(WAITING, () => Promise.reject(new Error('Out of reach')));
+    metrics.gauge({ ...WAITING, name: 'agent_service_bare', labels: {} }, () => {
+      throw new Error('Out of reach');
+    });
+    metrics.gauge({ ...WAITING, name: 'agent_service_odd', labels: {} }, () => [{ labels: {}, value: NaN }]);
+    for (const name of [WAITING.name, 'agent_service_bare', 'agent_service_odd']) expect((await metrics.text()).split(`\n${name}`)).toHaveLength(1);
+    expect(await valueOf(TRIES.name, { outcome: 'ok', way: 'by_air' })).toBe(0);
+  });
+
+  it('has no label that was not declared: it is other', async () => {
+    metrics.gauge(WAITING, () => [{ labels: { way: 'unheard_of' }, value: 2 }]);
+    expect(await valueOf(WAITING.name, { way: 'other' })).toBe(2);
+    expect(await valueOf(WAITING.name, { way: 'unheard_of' })).toBeUndefined();
+  });
+
+  it('is declared once, under a name that is no counter, with few series', () => {
+    metrics.gauge(WAITING, () => []);
+    expect(() => { metrics.gauge(WAITING, () => []); }).toThrow(/declared twice/);
+    expect(() => { metrics.gauge({ ...WAITING, name: 'agent_service_x_total' }, () => []); }).toThrow(/name of a counter/);
+    const many = Array.from({ length: 3_000 }, (_none, index) => `value_${index}`);
+    expect(() => { metrics.gauge({ ...WAITING, name: 'agent_service_many', labels: { way: many } }, () => []); }).toThrow(/3001 series/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { Counter as ClientCounter, Histogram as ClientHistogram, Registry } from 'prom-client';
+import { Counter as ClientCounter, Gauge as ClientGauge, Histogram as ClientHistogram, Registry } from 'prom-client';
 import { type Labels, LabelSet, type LabelValues } from './label-set.js';
 
 /** Lines that one metric may add to the answer of `/metrics`. */
@@ -24,6 +24,14 @@ export type CounterDeclaration<Label extends string> = Declaration<`agent_servic
 export interface HistogramDeclaration<Label extends string> extends Declaration<`agent_service_${string}_seconds`, Label> {
   /** Upper bounds in seconds, ascending. */
   readonly buckets: readonly number[];
+}
+
+export type GaugeDeclaration<Label extends string> = Declaration<`agent_service_${string}`, Label>;
+
+/** What a gauge stands at, for one combination of its labels. */
+export interface Reading<Label extends string> {
+  readonly labels: Labels<Label>;
+  readonly value: number;
 }
 
 /** How often something has happened since the process started. */
@@ -94,6 +102,33 @@ export class Metrics {
     });
   }
 
+  /**
+   * What goes up and down is read when somebody asks for the metrics, which anybody may do at any time: `read` must be
+   * cheap, or remember what it has read, and must not wait without a limit. A combination of labels that it does not
+   * tell is absent, as are all of them where it throws: nothing else of the answer is lost. Of several readings for one
+   * combination the last one counts.
+   * @throws Error when the name is taken, the name is a counter's, or the labels allow too many combinations
+   */
+  gauge<Label extends string>(
+    declaration: GaugeDeclaration<Label>,
+    read: () => readonly Reading<Label>[] | Promise<readonly Reading<Label>[]>,
+  ): void {
+    const { name, help } = declaration;
+    if (this.made.has(name)) throw new Error(`The metric '${name}' is declared twice`);
+    if (name.endsWith('_total')) throw new Error(`'${name}' is the name of a counter`);
+    const labels = new LabelSet(declaration.labels);
+    requireFew(name, labels.size);
+    const collect = async (): Promise<void> => {
+      const readings = await readingsOf(read);
+      gauge.reset();
+      // The client resets a gauge without labels to 0, which would be told where nothing is known.
+      if (labels.names.length === 0) gauge.remove();
+      for (const reading of readings) gauge.set(labels.bounded(reading.labels), reading.value);
+    };
+    const gauge: ClientGauge = new ClientGauge({ name, help, labelNames: labels.names, registers: [this.registry], collect });
+    this.made.set(name, { declaration: structuredClone(declaration), metric: gauge });
+  }
+
   /** Everything as it stands, in the format that `contentType` names. */
   text(): Promise<string> {
     return this.registry.metrics();
@@ -114,6 +149,17 @@ export class Metrics {
     // A copy: what was declared stays known, whatever becomes of the caller's object.
     this.made.set(declaration.name, { declaration: structuredClone(declaration), metric });
     return metric;
+  }
+}
+
+/** Those that are numbers, none where they cannot be read. */
+async function readingsOf<Label extends string>(
+  read: () => readonly Reading<Label>[] | Promise<readonly Reading<Label>[]>,
+): Promise<readonly Reading<Label>[]> {
+  try {
+    return (await read()).filter(({ value }) => Number.isFinite(value));
+  } catch {
+    return [];
   }
 }
 

@@ -1,0 +1,29 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Logger } from '../../platform/telemetry/index.js';
+import type { FinishedRun, RunObserver, RunRecord } from '../ports/index.js';
+import { RUN_OBSERVERS } from './run-extensions.js';
+
+/** All observers of runs as one. */
+@Injectable()
+export class RunObservers {
+  constructor(
+    @Inject(RUN_OBSERVERS) private readonly observers: readonly RunObserver[],
+    private readonly logger: Logger,
+  ) {}
+
+  /** The rows that they keep with the end of the run. */
+  recordsOf(finished: FinishedRun): RunRecord[] {
+    return this.observers.flatMap((observer) => observer.record(finished));
+  }
+
+  /** Tells each of them; never throws. */
+  tellEnded(finished: FinishedRun): void {
+    for (const observer of this.observers) {
+      try {
+        observer.ended(finished);
+      } catch (error) {
+        this.logger.error({ err: error, runId: finished.run.id, observer: observer.constructor.name }, 'An observer of runs threw');
+      }
+    }
+  }
+}

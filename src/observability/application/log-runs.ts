@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import { type FinishedRun, RunObserver, type RunRecord } from '../../conversations/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+
+/** Writes a line for each run, of ids and figures alone: what was said in it is nowhere in the log. */
+@Injectable()
+export class LogRuns extends RunObserver {
+  constructor(private readonly logger: Logger) {
+    super();
+  }
+
+  record(): readonly RunRecord[] {
+    return [];
+  }
+
+  override ended({ run, agent, channel, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
+    const { id: runId, organizationId, agentId, threadId, status, error, usage } = run;
+    const { inputTokens, outputTokens } = usage;
+    const of = { runId, organizationId, agentId, threadId, provider: agent.provider, channel };
+    const took = { latencyMs: Math.round(latencyMs), timeToFirstTokenMs: rounded(timeToFirstTokenMs) };
+    this.logger.info({ ...of, status, errorCode: error?.code ?? null, ...took, inputTokens, outputTokens }, 'Run ended');
+  }
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms);
+}

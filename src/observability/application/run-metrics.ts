@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { type FinishedRun, RunObserver, type RunRecord, type RunStatus } from '../../conversations/index.js';
+import { PROVIDER_TYPES } from '../../models/index.js';
+import { type Counter, type Histogram, Metrics } from '../../platform/metrics/index.js';
+
+const STATUSES = ['completed', 'requires_action', 'failed', 'cancelled', 'timed_out'] as const satisfies readonly RunStatus[];
+const DIRECTIONS = ['input', 'output'] as const;
+/** A run may take as long as its agent's time limit allows, which is counted in minutes. */
+const RUN_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1_800];
+const FIRST_TOKEN_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 60];
+
+/** How runs ended, how long they took, and the tokens they used. */
+@Injectable()
+export class RunMetrics extends RunObserver {
+  private readonly runs: Counter<'status' | 'provider'>;
+  private readonly seconds: Histogram<'provider'>;
+  private readonly firstToken: Histogram<'provider'>;
+  private readonly tokens: Counter<'provider' | 'direction'>;
+
+  constructor(metrics: Metrics) {
+    super();
+    const provider = PROVIDER_TYPES;
+    this.runs = metrics.counter({
+      name: 'agent_service_runs_total',
+      help: 'Runs that have ended, by status and provider.',
+      labels: { status: STATUSES, provider },
+    });
+    this.seconds = metrics.histogram({
+      name: 'agent_service_run_seconds',
+      help: 'How long runs took, from their start to their end.',
+      labels: { provider },
+      buckets: RUN_BUCKETS,
+    });
+    this.firstToken = metrics.histogram({
+      name: 'agent_service_run_first_token_seconds',
+      help: 'Time from the start of a run to the first text of the reply; runs without text are not in it.',
+      labels: { provider },
+      buckets: FIRST_TOKEN_BUCKETS,
+    });
+    this.tokens = metrics.counter({
+      name: 'agent_service_tokens_total',
+      help: 'Tokens that models read (input) and wrote (output), where the provider told.',
+      labels: { provider, direction: DIRECTIONS },
+    });
+  }
+
+  record(): readonly RunRecord[] {
+    return [];
+  }
+
+  override ended({ run, agent: { provider }, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
+    const { status, usage } = run;
+    this.runs.increment({ status, provider });
+    this.seconds.observe({ provider }, latencyMs / 1_000);
+    if (timeToFirstTokenMs !== null) this.firstToken.observe({ provider }, timeToFirstTokenMs / 1_000);
+    if (usage.inputTokens !== null) this.tokens.increment({ provider, direction: 'input' }, usage.inputTokens);
+    if (usage.outputTokens !== null) this.tokens.increment({ provider, direction: 'output' }, usage.outputTokens);
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Clock } from '../clock/index.js';
+import { type Counter, type Histogram, Metrics } from '../metrics/index.js';
+import { Logger } from '../telemetry/index.js';
+import { factsOf } from './request-facts.js';
+import { THREAD_ID_HEADER } from './response-headers.js';
+import { EventStreams } from './sse.js';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const STATUSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** What machines ask every few seconds. */
+const PROBED = new Set(['/health/live', '/health/ready', '/metrics']);
+const SERVED = 'Request served';
+
+/**
+ * Counts every request and writes one line for it once its answer is over, streams included: whether it was sent, broke
+ * off, or its client left. The line has the route's pattern and never the URL, whose path and query hold what callers
+ * write; of what they send it has the request id alone, which is short and visible ASCII by then.
+ */
+@Injectable()
+export class ServedRequests {
+  private readonly requests: Counter<'method' | 'status'>;
+  private readonly seconds: Histogram<'method'>;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    streams: EventStreams,
+    metrics: Metrics,
+  ) {
+    this.requests = metrics.counter({
+      name: 'agent_service_http_requests_total',
+      help: 'Requests by method and class of the status; none where the client left before it was answered.',
+      labels: { method: METHODS, status: STATUSES },
+    });
+    this.seconds = metrics.histogram({
+      name: 'agent_service_http_request_seconds',
+      help: 'Time from the headers of a request to the end of its answer; event streams are not in it.',
+      labels: { method: METHODS },
+      buckets: BUCKETS,
+    });
+    metrics.gauge({ name: 'agent_service_open_streams', help: 'Event streams that this process is sending.', labels: {} }, () => [
+      { labels: {}, value: streams.count },
+    ]);
+  }
+
+  watch(request: FastifyRequest, reply: FastifyReply): void {
+    const { elapsedMs } = this.clock.stopwatch();
+    // Comes once, whether the answer was finished, hijacked or broken off.
+    reply.raw.once('close', () => this.served(request, reply, elapsedMs()));
+  }
+
+  /** What could not be read as a request and was refused by the HTTP parser. */
+  unreadable(requestId: string, status: number): void {
+    this.requests.increment({ method: 'other', status: classOf(status) });
+    this.logger.info({ requestId, method: null, route: null, status }, SERVED);
+  }
+
+  private served(request: FastifyRequest, reply: FastifyReply, ms: number): void {
+    const { method } = request;
+    const { raw } = reply;
+    const status = raw.headersSent ? raw.statusCode : null;
+    this.requests.increment({ method, status: classOf(status) });
+    if (!isStream(reply)) this.seconds.observe({ method }, ms / 1_000);
+    const route = request.routeOptions.url ?? null;
+    const thread = reply.getHeader(THREAD_ID_HEADER);
+    const fields = {
+      ...{ requestId: request.id, method, route, status, ms },
+      ...factsOf(request),
+      ...(typeof thread === 'string' ? { threadId: thread } : {}),
+      ...(raw.writableFinished ? {} : { brokenOff: true }),
+    };
+    if (route !== null && PROBED.has(route)) this.logger.debug(fields, SERVED);
+    else this.logger.info(fields, SERVED);
+  }
+}
+
+function isStream(reply: FastifyReply): boolean {
+  return String(reply.getHeader('content-type')).startsWith('text/event-stream');
+}
+
+function classOf(status: number | null): string {
+  return status === null ? 'none' : `${Math.trunc(status / 100)}xx`;
+}
