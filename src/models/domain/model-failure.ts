@@ -7,8 +7,8 @@ export type ModelFailureCode =
   | 'context_too_long';
 
 /**
- * A model call that did not end. `message` is public and never quotes the provider's own text, which
- * may hold keys or prompts; that goes into `detail`, for the log.
+ * A model call that did not end. `message` is public, `detail` is for the log; neither quotes the provider's own sentences,
+ * which may hold keys or prompts.
  */
 export class ModelFailure extends Error {
   constructor(
@@ -23,6 +23,7 @@ export class ModelFailure extends Error {
       readonly unacceptable?: boolean;
       /** The key that failed was the agent's own, not the operator's. */
       readonly ownKey: boolean;
+      /** What happened, with the status and the codes that the provider answered. */
       readonly detail?: string;
       readonly cause?: unknown;
     },

@@ -2,6 +2,7 @@ import type OpenAI from 'openai';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { EmbeddingsEndpoint } from '../../../platform/config/index.js';
 import { EmbeddingModel, type EmbeddingResult } from '../../domain/embedding-model.js';
+import { codesIn } from '../shared/error-codes.js';
 import { TransportFailure, type TransportProblem, type ModelTransport } from '../shared/transport.js';
 import { bounded } from './bounded-answer.js';
 import { vectorsIn } from './embedding-answer.js';
@@ -71,7 +72,7 @@ export class OpenAiEmbeddings extends EmbeddingModel {
     if (problem === undefined) return { kind: 'wrong_answer', detail: this.shown(error instanceof Error ? error.message : String(error)) };
     if (problem.kind !== 'refused') return { kind: 'unavailable', retryAfterSeconds: undefined, detail: `the endpoint is ${problem.kind}` };
     const { status, retryAfterSeconds } = problem;
-    const detail = this.shown(`${status} ${problem.body}`);
+    const detail = `${status} ${codesIn(problem.body)}`.trimEnd();
     if (status === 429) return { kind: 'rate_limited', retryAfterSeconds, detail };
     if (status >= 500 || status === 408 || status === 409) return { kind: 'unavailable', retryAfterSeconds, detail };
     return { kind: 'refused', status, detail };

@@ -50,7 +50,7 @@ export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
       yield* answer.close();
     } catch (error) {
       const reported = error instanceof APIError && error.cause === undefined && error.error !== undefined;
-      throw call.failure(reported ? call.reported(`${error.code ?? ''} ${error.message}`) : error);
+      throw call.failure(reported ? call.reported(error.message, error.code) : error);
     } finally {
       call.close();
     }
@@ -91,9 +91,9 @@ class Answer {
         this.call.drain();
         return undefined;
       case 'response.failed':
-        throw this.call.reported(`${event.response.error?.code ?? ''} ${event.response.error?.message ?? ''}`);
+        throw this.call.reported(event.response.error?.message ?? '', event.response.error?.code);
       case 'error':
-        throw this.call.reported(`${event.code ?? ''} ${event.message}`);
+        throw this.call.reported(event.message, event.code);
       default:
         return undefined;
     }

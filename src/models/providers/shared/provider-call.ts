@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock/index.js';
 import { ModelFailure, type ModelFailureCode } from '../../domain/model-failure.js';
 import type { JsonObject, ModelMessage, ModelRoute, RuntimeRequest } from '../../domain/model-runtime.js';
+import { codesIn, codesOf } from './error-codes.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
 import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
 
@@ -28,9 +29,6 @@ const ATTACHMENT_REFUSAL = 'The model provider refused the request. It may not t
 
 /** OpenAI's codes for a picture that it cannot use, which come inside the answer: `invalid_image`, `image_too_large`. */
 const IMAGE_REFUSED = /^\w*image\w* /;
-
-/** Enough of a provider's words for the log to tell what happened. */
-const DETAIL_CHARACTERS = 1000;
 
 /** Given as the reason to what is still open; making the default one for each call costs more than the abort. */
 const CALL_OVER = new Error('The call of the provider is over');
@@ -101,10 +99,10 @@ export class ProviderCall {
     if (this.outer.aborted) return this.outer.reason;
     if (error instanceof ModelFailure) return error;
     const problem = problemOf(error);
-    if (problem === undefined) return this.broken(error instanceof Error ? error.message : String(error), error);
+    if (problem === undefined) return this.broken(`the SDK reported ${error instanceof Error ? error.name : typeof error}`, error);
     const { code, retryable, unacceptable } = classify(problem);
     const refused = problem.kind === 'refused' ? problem : undefined;
-    const detail = refused === undefined ? `the provider is ${problem.kind}` : `${refused.status} ${refused.body}`;
+    const detail = refused === undefined ? `the provider is ${problem.kind}` : `${refused.status} ${codesIn(refused.body)}`.trimEnd();
     // The cause of a refusal holds its body as it came, which may quote the key; logs print causes.
     const cause = refused === undefined ? error : undefined;
     const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
@@ -116,10 +114,12 @@ export class ProviderCall {
     return this.fail('provider_error', { retryable: false, detail, cause });
   }
 
-  /** The provider itself reported an error inside its answer; `detail` holds its words, a code first if it has one. */
-  reported(detail: string): ModelFailure {
-    const code = isContextOverflow(detail) ? 'context_too_long' : 'provider_error';
-    return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(detail) ? { unacceptable: true } : {}) });
+  /** The provider itself reported an error inside its answer. @param given its code, where its words do not hold it as JSON */
+  reported(message: string, given?: string | null): ModelFailure {
+    const words = `${given ?? ''} ${message}`.trimStart();
+    const code = isContextOverflow(words) ? 'context_too_long' : 'provider_error';
+    const detail = `the provider reported ${codesOf(given) || codesIn(message)}`.trimEnd();
+    return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(words) ? { unacceptable: true } : {}) });
   }
 
   /** A response that ended without its closing event must never pass for a whole answer. */
@@ -133,11 +133,7 @@ export class ProviderCall {
   }
 
   private fail(code: ModelFailureCode, facts: Omit<ModelFailure['facts'], 'ownKey'>): ModelFailure {
-    // Some providers quote the key they refuse.
-    const withoutKey = facts.detail?.replaceAll(this.key, '[key]');
-    const withoutSecrets = this.route ? withoutKey?.replaceAll(this.route.secret, '[token]') : withoutKey;
-    const detail = withoutSecrets?.slice(0, DETAIL_CHARACTERS);
-    return new ModelFailure(code, this.messageOf(code, facts.unacceptable === true), { ...facts, detail, ownKey: this.ownKey });
+    return new ModelFailure(code, this.messageOf(code, facts.unacceptable === true), { ...facts, ownKey: this.ownKey });
   }
 }
 

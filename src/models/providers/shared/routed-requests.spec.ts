@@ -47,7 +47,7 @@ describe.each([anthropicWire, openaiWire])('a call of $provider through a gatewa
     gateway.respond((exchange) => exchange.refuse(401, { error: 'canary-token and own-key-1 do not go together' }));
     const failure = failureOf(await tell(runtime, requestOf(wire, { route: routed('canary-token') })));
     expect([failure.code, failure.message]).toEqual(['provider_auth', expect.stringContaining('gateway')]);
-    expect(failure.facts.detail).toContain('[token] and [key]');
+    expect(failure.facts.detail).toBe('401');
     expect(JSON.stringify([failure, failure.facts, failure.cause])).not.toMatch(/canary-token|own-key-1/);
   });
 });
