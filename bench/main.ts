@@ -17,6 +17,7 @@ import { runSearch } from './knowledge-search-report.ts';
 import { runUploads } from './knowledge-uploads.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
+import { runTraces } from './traces.ts';
 import { runTools } from './tool-servers.ts';
 import { runGrowth } from './thread-sizes.ts';
 
@@ -68,6 +69,7 @@ async function run(stage: Stage): Promise<Report> {
   const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, say));
   const search = plan.search && (await runSearch(stage, plan.search, say));
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
+  const traces = plan.traces && (await runTraces(stage, plan.traces, say));
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -84,6 +86,7 @@ async function run(stage: Stage): Promise<Report> {
     knowledge,
     search,
     uploads,
+    traces,
   };
 }
 

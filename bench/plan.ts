@@ -101,7 +101,18 @@ export interface UploadPlan {
 }
 
 /** What `--only` names. */
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'knowledge', 'search', 'uploads'] as const;
+/** Traces that are stored while lists are read, that a worker publishes, and that are purged. */
+export interface TracesPlan {
+  readonly stored: number;
+  readonly requests: number;
+  readonly walkPages: number;
+  readonly published: number;
+  /** Published by the embedded default; 0 for none. */
+  readonly embedded: number;
+  readonly purged: number;
+}
+
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'knowledge', 'search', 'uploads', 'traces'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -113,6 +124,7 @@ export interface Plan {
   readonly hooks: HookRuns | null;
   readonly knowledge: CrawlPlan | null;
   readonly search: SearchPlan | null;
+  readonly traces: TracesPlan | null;
   readonly uploads: UploadPlan | null;
 }
 
@@ -188,6 +200,8 @@ const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, sea
 
 const UPLOADS: UploadPlan = { uploads: 1_000, embedded: true };
 
+const TRACES: TracesPlan = { stored: 1_000_000, requests: 100, walkPages: 60, published: 30_000, embedded: 10_000, purged: 20_000 };
+
 const FULL: Plan = {
   postgres: {
     targets: ['direct', 'bare', 'service'],
@@ -215,6 +229,7 @@ const FULL: Plan = {
   knowledge: KNOWLEDGE,
   search: SEARCH,
   uploads: UPLOADS,
+  traces: TRACES,
 };
 
 const QUICK: Plan = {
@@ -234,11 +249,12 @@ const QUICK: Plan = {
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
+  traces: { ...TRACES, stored: 100_000, walkPages: 20, embedded: 0, purged: 5_000 },
 };
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, hooks, knowledge, search, uploads } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, hooks, knowledge, search, uploads, traces } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -255,6 +271,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     knowledge: asked('knowledge') ? knowledge : null,
     search: asked('search') ? search : null,
     uploads: asked('uploads') ? uploads : null,
+    traces: asked('traces') ? traces : null,
   };
 }
 

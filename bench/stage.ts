@@ -94,6 +94,14 @@ export class Stage {
     return this.processes.startServer('hook-server.ts');
   }
 
+  startOtlpServer(): Promise<Listening> {
+    return this.processes.startServer('otlp-server.ts');
+  }
+
+  startWorker(env: Environment): Promise<Service> {
+    return this.processes.startService('worker', { ...env, PGAPPNAME: 'bench_worker' }, []);
+  }
+
   async startBare(threads: number): Promise<Target> {
     const key = `ak_${randomBytes(32).toString('hex')}`;
     const database = await this.databases.create('bare');
@@ -127,7 +135,7 @@ export class Stage {
   async startClustered(environment: ClusteredEnvironment, nodeArgs: readonly string[] = []): Promise<RunningService> {
     const { env, database } = environment;
     const service = await this.startApi(environment, nodeArgs);
-    const worker = await this.processes.startService('worker', { ...env, PGAPPNAME: 'bench_worker' }, []);
+    const worker = await this.startWorker(env);
     return {
       service,
       env,

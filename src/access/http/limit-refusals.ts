@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Counter, Metrics } from '../../platform/metrics/index.js';
 import type { AccessDeclaration } from './access.decorator.js';
 
-const LIMITS = ['chat', 'traces', 'failed_credentials'] as const satisfies readonly Limit[];
+const LIMITS = ['chat', 'traces', 'traceExport', 'failed_credentials'] as const satisfies readonly Limit[];
 
 /** The budgets that routes declare, and that of an address for credentials that fail. */
 export type Limit = NonNullable<AccessDeclaration['rateLimit']> | 'failed_credentials';
