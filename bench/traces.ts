@@ -14,7 +14,7 @@ import type { Environment, Service } from './processes.ts';
 import { createKey, post } from './provision.ts';
 import { processorMs, residentMiB } from './samples.ts';
 import type { Stage } from './stage.ts';
-import { type FilledAgent, fillTraces, publishAll } from './traces-fill.ts';
+import { countAll, type FilledAgent, fillTraces } from './traces-fill.ts';
 
 export interface ReadFigures {
   readonly read: string;
@@ -63,7 +63,7 @@ export async function runTraces(stage: Stage, plan: TracesPlan, say: Say): Promi
     const reader = await readerOf(service, environment.env, open.database);
     tell(`${plan.stored} traces are stored`);
     await fillTraces(open.database, reader, plan.stored, DAYS);
-    await publishAll(open.database);
+    await countAll(open.database);
     await fillTraces(open.database, reader, 500, 0);
     const reads = await measureReads(reader, plan);
     tell('a walk');

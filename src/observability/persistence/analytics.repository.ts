@@ -4,17 +4,12 @@ import type { TimeRange } from '../domain/analytics-range.js';
 import { type BucketWidth, Usage, type UsageFacts, type UsageHistograms, type UsageSummary } from '../domain/usage.js';
 import { summaryOf, type UsageColumns } from './kept-usage.js';
 import { USAGE_OF_RANGE } from './publish-traces.sql.js';
-import { COUNT_REPLIES, COUNT_USERS, type RANGE, withWholeHours } from './trace-counts.sql.js';
+import { COUNT_REPLIES, COUNT_USERS, type RANGE, withWhole } from './trace-counts.sql.js';
 
-/** Histograms are there where runs of the bucket are not in what is kept yet. */
-type KeptBucket = UsageColumns & { readonly [Name in keyof UsageHistograms]: UsageHistograms[Name] | null };
-type RecentRun = UsageFacts & { readonly start: number };
-
-/** One of the two. */
-interface UsageRow {
-  readonly kept: KeptBucket | null;
-  readonly run: RecentRun | null;
-}
+/** What is kept of a bucket; histograms only where runs of it are not in what is kept yet. Or such a run. */
+type UsageRow =
+  | (UsageColumns & { readonly [Name in keyof UsageHistograms]: UsageHistograms[Name] | null } & { readonly run: null })
+  | { readonly run: UsageFacts & { readonly start: number } };
 
 /** What analytics of an agent are made of: sums that are kept, and the runs of the last minutes. */
 @Injectable()
@@ -23,12 +18,12 @@ export class AnalyticsRepository {
 
   /** Replies that are there, of runs that started within the range. */
   replies(organizationId: string, agentId: string, range: TimeRange): Promise<number> {
-    return this.count(COUNT_REPLIES, organizationId, agentId, range);
+    return this.count(COUNT_REPLIES, organizationId, agentId, withWhole('hour', range));
   }
 
   /** Distinct users that runs of the range name. */
   users(organizationId: string, agentId: string, range: TimeRange): Promise<number> {
-    return this.count(COUNT_USERS, organizationId, agentId, range);
+    return this.count(COUNT_USERS, organizationId, agentId, withWhole('day', range));
   }
 
   /** Usage by the start of its bucket, in milliseconds since 1970; buckets without a run are left out. */
@@ -36,19 +31,21 @@ export class AnalyticsRepository {
     const rows = await USAGE_OF_RANGE.run<UsageRow>(this.database, { organizationId, agentId, width, ...range });
     const summaries = new Map<number, UsageSummary>();
     const growing = new Map<number, Usage>();
-    for (const { kept } of rows) {
-      if (kept === null) continue;
-      summaries.set(kept.start, summaryOf(kept));
-      const { durations, firstTokens } = kept;
-      if (durations && firstTokens) usageAt(growing, kept.start).merge(summaryOf(kept), { durations, firstTokens });
+    for (const row of rows) {
+      if (row.run) {
+        usageAt(growing, row.run.start).add(row.run);
+        continue;
+      }
+      const { start, durations, firstTokens } = row;
+      summaries.set(start, summaryOf(row));
+      if (durations && firstTokens) usageAt(growing, start).merge(summaryOf(row), { durations, firstTokens });
     }
-    for (const { run } of rows) if (run) usageAt(growing, run.start).add(run);
     for (const [start, usage] of growing) summaries.set(start, usage.summary);
     return summaries;
   }
 
-  private async count(count: Statement<typeof RANGE>, organizationId: string, agentId: string, range: TimeRange): Promise<number> {
-    const [row] = await count.run<{ count: number }>(this.database, { organizationId, agentId, ...withWholeHours(range) });
+  private async count(count: Statement<typeof RANGE>, organizationId: string, agentId: string, range: ReturnType<typeof withWhole>): Promise<number> {
+    const [row] = await count.run<{ count: number }>(this.database, { organizationId, agentId, ...range });
     return row?.count ?? 0;
   }
 }

@@ -6,7 +6,7 @@ import { PUBLISH_ALONE } from './publish-traces.sql.js';
 const TABLES = ['trace_counts', 'agent_usage', 'agent_users'] as const;
 type Table = (typeof TABLES)[number];
 
-const START: Readonly<Record<Table, string>> = { trace_counts: 'hour', agent_usage: 'bucket_start', agent_users: 'hour' };
+const START: Readonly<Record<Table, string>> = { trace_counts: 'hour', agent_usage: 'bucket_start', agent_users: 'day' };
 
 const MERGE_COUNTS = statement(
   {},

@@ -116,8 +116,8 @@ function countsOf(published: readonly PublishedTrace[]): object[] {
 }
 
 function usersOf(published: readonly PublishedTrace[]): object[] {
-  return published.flatMap(({ organizationId, agentId, hour, userKey }) =>
-    userKey === null ? [] : [{ organization_id: organizationId, agent_id: agentId, hour: isoOf(hour), user_key: userKey }],
+  return published.flatMap(({ organizationId, agentId, day, userKey }) =>
+    userKey === null ? [] : [{ organization_id: organizationId, agent_id: agentId, day: isoOf(day), user_key: userKey }],
   );
 }
 

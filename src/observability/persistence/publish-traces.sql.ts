@@ -85,6 +85,9 @@ export const SET_USAGE = statement(
     durations = excluded.durations, first_tokens = excluded.first_tokens`,
 );
 
+/** Of `USAGE_COLUMNS`, and the two histograms. */
+const KEPT_COLUMNS = 14;
+
 /**
  * The kept usage of a range and the runs that are not in it yet, of one moment: a trace that is published meanwhile is in
  * one of the two. Histograms only where such a run has to be added to them.
@@ -104,9 +107,9 @@ export const USAGE_OF_RANGE = statement(
     where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and width = ${p.width}
       and bucket_start >= ${p.from} and bucket_start < ${p.to}
   )
-  select to_jsonb(kept) as kept, null as run from kept
+  select kept.*, null::jsonb as run from kept
   union all
-  select null, to_jsonb(unpublished) || jsonb_build_object('start', extract(epoch from bucket_start)::float8 * 1000) from unpublished`,
+  select ${Array.from({ length: KEPT_COLUMNS }, () => 'null').join(', ')}, to_jsonb(unpublished) || jsonb_build_object('start', extract(epoch from bucket_start)::float8 * 1000) from unpublished`,
 );
 
 export const ADD_USERS = statement(

@@ -5,8 +5,9 @@
  */
 import { statement } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
+import { type BucketWidth, WIDTH_MS } from '../domain/usage.js';
 
-/** Of every statement here; a range with its whole hours is `withWholeHours`. */
+/** Of every statement here; a range with its whole hours or days is `withWhole`. */
 export const RANGE = {
   organizationId: 'uuid',
   agentId: 'uuid',
@@ -14,9 +15,9 @@ export const RANGE = {
   from: 'timestamptz',
   /** Not included. */
   to: 'timestamptz',
-  /** The whole hours within: from the first one, to the end of the last one. */
-  firstHour: 'timestamptz',
-  endHour: 'timestamptz',
+  /** The whole hours within, or days: from the first one, to the end of the last one. */
+  firstWhole: 'timestamptz',
+  endWhole: 'timestamptz',
 } as const;
 
 type References = { readonly [Name in keyof typeof RANGE]: string };
@@ -28,10 +29,10 @@ const wholeHours = (p: References): string => `
   hours as (
     select hour, sum(traces) as traces, sum(replies) as replies from (
       select hour, traces, replies from trace_counts
-      where ${ofAgent(p)} and hour >= ${p.firstHour} and hour < ${p.endHour}
+      where ${ofAgent(p)} and hour >= ${p.firstWhole} and hour < ${p.endWhole}
       union all
       select date_trunc('hour', started_at, 'UTC'), 1, (message_id is not null)::int from traces
-      where ${ofAgent(p)} and published_at is null and started_at >= ${p.firstHour} and started_at < ${p.endHour}
+      where ${ofAgent(p)} and published_at is null and started_at >= ${p.firstWhole} and started_at < ${p.endWhole}
     ) counted group by hour
   )`;
 
@@ -39,18 +40,21 @@ const wholeHours = (p: References): string => `
 const partHours = (p: References): string => `
   first_part as (
     select count(*) as traces, count(message_id) as replies from traces
-    where ${ofAgent(p)} and started_at >= ${p.from} and started_at < ${p.firstHour}
+    where ${ofAgent(p)} and started_at >= ${p.from} and started_at < ${p.firstWhole}
   ), last_part as (
     select count(*) as traces, count(message_id) as replies from traces
-    where ${ofAgent(p)} and started_at >= ${p.endHour} and started_at < ${p.to}
+    where ${ofAgent(p)} and started_at >= ${p.endWhole} and started_at < ${p.to}
   )`;
 
-/** Of threads that are deleted, and whose rows wait for their removal. */
+/** Of threads that are deleted, and whose rows wait for their removal: few, and each is looked up by itself. */
 const hidden = (p: References): string => `
   hidden as (
-    select count(*) as traces, count(message_id) as replies from traces
-    where ${ofAgent(p)} and started_at >= ${p.from} and started_at < ${p.to}
-      and thread_id in (select id from threads where deleted_at is not null and agent_id = ${p.agentId})
+    select coalesce(sum(each.traces), 0) as traces, coalesce(sum(each.replies), 0) as replies
+    from threads cross join lateral (
+      select count(*) as traces, count(message_id) as replies from traces
+      where thread_id = threads.id and started_at >= ${p.from} and started_at < ${p.to}
+    ) each
+    where deleted_at is not null and ${ofAgent(p)}
   )`;
 
 /**
@@ -78,27 +82,27 @@ export const COUNT_REPLIES = statement(
   from first_part, last_part, hidden`,
 );
 
-/** Users that the runs of the range name, each once. */
+/** Users that the runs of the range name, each once; with its whole days. */
 export const COUNT_USERS = statement(
   RANGE,
   (p) => `
   select count(*)::float8 as count from (
-    select user_key from agent_users where ${ofAgent(p)} and hour >= ${p.firstHour} and hour < ${p.endHour}
-    union
-    select user_key from traces where ${ofAgent(p)} and user_key is not null
-      and ((started_at >= ${p.from} and started_at < ${p.firstHour}) or (started_at >= ${p.endHour} and started_at < ${p.to}))
-    union
-    select user_key from traces where ${ofAgent(p)} and user_key is not null and published_at is null
-      and started_at >= ${p.from} and started_at < ${p.to}
-  ) named`,
+    select user_key from (
+      select user_key from agent_users where ${ofAgent(p)} and day >= ${p.firstWhole} and day < ${p.endWhole}
+      union all
+      select user_key from traces where ${ofAgent(p)} and user_key is not null
+        and ((started_at >= ${p.from} and started_at < ${p.firstWhole}) or (started_at >= ${p.endWhole} and started_at < ${p.to}))
+      union all
+      select user_key from traces where ${ofAgent(p)} and user_key is not null and published_at is null
+        and started_at >= ${p.from} and started_at < ${p.to}
+    ) named group by user_key
+  ) each`,
 );
 
-const HOUR_MS = 3_600_000;
-
-/** A range with the whole hours in it. One within an hour has none, and is all in its first part. */
-export function withWholeHours({ from, to }: TimeRange): TimeRange & { readonly firstHour: Date; readonly endHour: Date } {
-  const firstHour = Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS;
-  const endHour = Math.floor(to.getTime() / HOUR_MS) * HOUR_MS;
-  if (firstHour > endHour) return { from, to, firstHour: to, endHour: to };
-  return { from, to, firstHour: new Date(firstHour), endHour: new Date(endHour) };
+/** A range with the whole hours in it, or days. One without any is all in its first part. */
+export function withWhole(width: BucketWidth, { from, to }: TimeRange): TimeRange & { readonly firstWhole: Date; readonly endWhole: Date } {
+  const firstWhole = Math.ceil(from.getTime() / WIDTH_MS[width]) * WIDTH_MS[width];
+  const endWhole = Math.floor(to.getTime() / WIDTH_MS[width]) * WIDTH_MS[width];
+  if (firstWhole > endWhole) return { from, to, firstWhole: to, endWhole: to };
+  return { from, to, firstWhole: new Date(firstWhole), endWhole: new Date(endWhole) };
 }

@@ -4,7 +4,7 @@ import { Database, rowsOf, toDate } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import type { TraceSummary } from '../domain/trace.js';
 import { SUMMARY_CHARACTERS } from '../limits.js';
-import { COUNT_TRACES, withWholeHours } from './trace-counts.sql.js';
+import { COUNT_TRACES, withWhole } from './trace-counts.sql.js';
 import { notOfDeletedThread, tables, usageOf } from './trace-tables.js';
 
 export interface TraceFilter extends TimeRange {
@@ -29,7 +29,7 @@ export class TraceListRepository {
   async count(filter: TraceFilter, offset: number): Promise<TraceCount> {
     const { organizationId, agentId, threadId } = filter;
     if (threadId !== null) return { count: await this.countOfThread(filter), before: null, skipped: 0 };
-    const range = { organizationId, agentId, offset, ...withWholeHours(filter) };
+    const range = { organizationId, agentId, offset, ...withWhole('hour', filter) };
     const [row] = await COUNT_TRACES.run<{ count: number; before: string | null; skipped: number }>(this.database, range);
     if (!row) throw new Error('A count has no row');
     return { ...row, before: row.before === null ? null : toDate(row.before) };

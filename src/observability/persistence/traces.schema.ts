@@ -139,11 +139,11 @@ const publishing = migration('2026112420_observability_publishing', [
   `create table agent_users (
     organization_id uuid not null,
     agent_id uuid not null,
-    hour timestamptz not null,
+    day timestamptz not null,
     user_key uuid not null,
-    primary key (agent_id, hour, user_key)
+    primary key (agent_id, day, user_key)
   )`,
-  'create index agent_users_by_age on agent_users (hour)',
+  'create index agent_users_by_age on agent_users (day)',
 ]);
 
 export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init, publishing] };
