@@ -39,7 +39,7 @@ export class CreateOrganization {
   async within(transaction: Transaction, request: NewOrganization): Promise<CreatedOrganization> {
     const now = this.clock.now();
     const organization = new Organization(newId(), request.name, now);
-    organization.configure(request);
+    organization.configure(request, now);
     const owner = new Member(newId(), organization.id, request.ownerEmail ?? DEFAULT_OWNER, 'owner', now);
     await this.organizations.add(transaction, organization);
     if (organization.creditsIncluded !== null) this.organizations.noteAllowance(transaction, organization, now);

@@ -26,6 +26,8 @@ export interface OrganizationView {
   readonly creditsIncluded: number | null;
   /** What happens to runs on the managed key once they are used up. */
   readonly creditsExhausted: CreditsExhausted;
+  /** When HIPAA data handling was last switched off; null where it never was. */
+  readonly hipaaUntil: Date | null;
   readonly createdAt: Date;
 }
 
@@ -52,8 +54,8 @@ export class OrganizationDirectory {
   private async load(organizationId: string): Promise<OrganizationView | undefined> {
     const organization = await this.organizations.find(organizationId);
     if (!organization) return undefined;
-    const { id, name, plan, agentLimit, crawlPages, creditsIncluded, creditsExhausted, createdAt } = organization;
+    const { id, name, plan, agentLimit, crawlPages, creditsIncluded, creditsExhausted, hipaaUntil, createdAt } = organization;
     const limits = { agentLimit, crawlPages, creditsIncluded, creditsExhausted };
-    return { id, name, plan, ...limits, createdAt, features: organization.effectiveFeatures() };
+    return { id, name, plan, ...limits, hipaaUntil, createdAt, features: organization.effectiveFeatures() };
   }
 }

@@ -23,7 +23,7 @@ export class UpdateOrganization {
       const organization = await this.organizations.findForChange(transaction, id);
       if (!organization) throw new OrganizationNotFound(id);
       const before = organization.creditsIncluded;
-      organization.configure(settings);
+      organization.configure(settings, this.clock.now());
       if (organization.creditsIncluded !== before) {
         this.organizations.noteAllowance(transaction, organization, this.clock.now());
       }

@@ -40,6 +40,8 @@ export class Organization {
   creditsIncluded: number | null;
   /** What happens to runs on the managed key once they are used up. */
   creditsExhausted: CreditsExhausted;
+  /** When HIPAA data handling was last switched off; null where it never was. What runs left until then stays apart. */
+  hipaaUntil: Date | null;
   readonly createdAt: Date;
 
   constructor(id: string, name: string, createdAt: Date) {
@@ -51,11 +53,13 @@ export class Organization {
     this.crawlPages = DEFAULT_CRAWL_PAGES;
     this.creditsIncluded = null;
     this.creditsExhausted = 'allow';
+    this.hipaaUntil = null;
     this.createdAt = createdAt;
   }
 
   /** @throws ValidationFailed naming the setting; nothing has changed then */
-  configure(settings: OrganizationSettings): void {
+  configure(settings: OrganizationSettings, now: Date): void {
+    const hadHipaa = this.effectiveFeatures().has('hipaa');
     const plan = settings.plan === undefined ? this.plan : parsePlan(settings.plan);
     const features = settings.features === undefined ? this.features : parseFeatureChoices(settings.features);
     const { agentLimit = this.agentLimit, crawlPages = this.crawlPages, creditsIncluded = this.creditsIncluded } = settings;
@@ -67,6 +71,7 @@ export class Organization {
       throw new ValidationFailed(`crawlPages: must be a whole number from 1 to ${String(MAX_CRAWL_PAGES)}`);
     }
     Object.assign(this, { plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted });
+    if (hadHipaa && !this.effectiveFeatures().has('hipaa')) this.hipaaUntil = now;
   }
 
   effectiveFeatures(): ReadonlySet<Feature> {

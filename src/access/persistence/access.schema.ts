@@ -17,6 +17,7 @@ const organizations = defineEntity({
     crawlPages: p.integer(),
     creditsIncluded: p.integer().nullable(),
     creditsExhausted: p.text(),
+    hipaaUntil: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
   },
 });
@@ -118,5 +119,6 @@ export const accessSchema: ContextSchema = {
       )`,
       'create index credit_allowances_organization on credit_allowances (organization_id, since, id)',
     ]),
+    migration('2026112422_access_hipaa_until', ['alter table organizations add column hipaa_until timestamptz(3)']),
   ],
 };

@@ -18,7 +18,7 @@ export class ReactionRepository {
     return (await rowsOf(this.database, found))[0]?.reaction ?? null;
   }
 
-  /** Of the replies of an agent in threads that are there; few messages have a reaction, and only those are looked at. */
+  /** Of the replies of an agent's runs that started within the range, in threads that are there; few messages have a reaction, and only those are looked at. */
   async count(
     organizationId: string,
     agentId: string,
@@ -30,11 +30,14 @@ export class ReactionRepository {
       tables
         .selectFrom('messages')
         .innerJoin('threads', 'threads.id', 'messages.thread_id')
+        .innerJoin('runs', 'runs.id', 'messages.run_id')
         .select([reaction.as('reaction'), sql<number>`count(*)::int`.as('count')])
         .where('messages.organization_id', '=', organizationId)
         .where(sql<boolean>`messages.reaction is not null`)
+        .where('runs.created_at', '>=', from.toISOString())
+        .where('runs.created_at', '<', to.toISOString())
+        // No reply is older than its run; of reactions the index finds the later ones.
         .where('messages.created_at', '>=', from.toISOString())
-        .where('messages.created_at', '<', to.toISOString())
         .where('threads.agent_id', '=', agentId)
         .where(sql<boolean>`${sql.raw(isThere('threads'))}`)
         .groupBy(reaction)

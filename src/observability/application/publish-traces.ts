@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { OrganizationDirectory } from '../../access/index.js';
+import { OrganizationDirectory, type OrganizationView } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
@@ -40,14 +40,21 @@ export class PublishTraces {
       batch = due.length === 0 ? 0 : await this.publish(due);
       published += batch;
     } while (batch > 0);
+    await this.countRemoved(signal);
     return published;
   }
 
+  /** What was used stays used, also where the conversation was deleted within the two minutes. */
+  private async countRemoved(signal: AbortSignal): Promise<void> {
+    do signal.throwIfAborted();
+    while ((await this.database.transaction((transaction) => this.traces.countRemoved(transaction, PUBLISH_BATCH))) === PUBLISH_BATCH);
+  }
+
   private async publish(due: readonly TraceToPublish[]): Promise<number> {
-    const withheld = await this.withheldOf(new Set(due.map(({ organizationId }) => organizationId)));
+    const withheldUntil = await this.withheldUntil(new Set(due.map(({ organizationId }) => organizationId)));
     const ids = due.map(({ id }) => id);
     return this.database.transaction(async (transaction) => {
-      const published = await this.traces.publish(transaction, ids, withheld, this.clock.now());
+      const published = await this.traces.publish(transaction, ids, withheldUntil, this.clock.now());
       if (this.settings.otlp) await this.enqueuePushes(transaction, published);
       return published.length;
     });
@@ -60,10 +67,15 @@ export class PublishTraces {
     }
   }
 
-  /** Looked up before the transaction: the embedded database has one connection. */
-  private async withheldOf(organizationIds: ReadonlySet<string>): Promise<string[]> {
-    const all = await Promise.all([...organizationIds].map(async (id) => ({ id, organization: await this.organizations.find(id) })));
-    // Of an organization without settings the data handling is unknown.
-    return all.filter(({ organization }) => organization?.features.has('hipaa') ?? true).map(({ id }) => id);
+  /** Until when what organizations have left stays in the service. Looked up before the transaction: the embedded database has one connection. */
+  private async withheldUntil(organizationIds: ReadonlySet<string>): Promise<Record<string, string>> {
+    const until = await Promise.all([...organizationIds].map(async (id) => [id, hipaaUntil(await this.organizations.find(id))] as const));
+    return Object.fromEntries(until.flatMap(([id, moment]) => (moment === null ? [] : [[id, moment]])));
   }
+}
+
+/** Of an organization without settings the data handling is unknown. */
+function hipaaUntil(organization: OrganizationView | null): string | null {
+  if (!organization || organization.features.has('hipaa')) return 'infinity';
+  return organization.hipaaUntil?.toISOString() ?? null;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord } from '../../conversations/index.js';
+import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord, type UserContext } from '../../conversations/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
 import type { RecordedTrace } from '../domain/trace.js';
 import { userKeyOf } from '../domain/user-key.js';
@@ -37,9 +37,13 @@ function traceOf(finished: FinishedRun): RecordedTrace {
     error: run.error,
     userContext: finished.userContext,
     endedAt: run.completedAt ?? run.createdAt,
-    storedBytes: Buffer.byteLength(input) + Buffer.byteLength(output) + bytes,
+    storedBytes: Buffer.byteLength(input) + Buffer.byteLength(output) + bytes + contextBytes(finished.userContext),
     userKey: userKeyOf(finished.userContext),
   };
+}
+
+function contextBytes(userContext: UserContext | null): number {
+  return userContext === null ? 0 : Buffer.byteLength(JSON.stringify(userContext));
 }
 
 /** The user's message; of a run that went on with answers, what was approved and what was not. */

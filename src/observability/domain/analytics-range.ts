@@ -9,6 +9,9 @@ export interface TimeRange {
 }
 
 const DAY_MS = WIDTH_MS.day;
+/** Rounded to whole buckets, what lies between still has a year of four digits. */
+const FIRST = new Date('0001-01-01T00:00:00Z');
+const LAST = new Date('9999-01-01T00:00:00Z');
 /** Of `2025-01-31`, which stands for a day rather than a moment. */
 const DATE_LENGTH = 10;
 
@@ -16,9 +19,9 @@ const DATE_LENGTH = 10;
 export function feedbackRange(from: string | undefined, to: string | undefined, now: Date): TimeRange {
   const oldest = new Date(now.getTime() - RETENTION_MS);
   const asked = ordered(from === undefined ? oldest : startOf(from), to === undefined ? now : endOf(to));
-  const end = earlier(asked.to, now);
   // Of a range that lies outside altogether nothing is left.
-  return { from: earlier(asked.from < oldest ? oldest : asked.from, end), to: end };
+  const end = later(earlier(asked.to, now), oldest);
+  return { from: earlier(later(asked.from, oldest), end), to: end };
 }
 
 /**
@@ -44,7 +47,12 @@ export function usageRange(from: string | undefined, to: string | undefined, wid
 
 function ordered(from: Date, to: Date): TimeRange {
   if (from > to) throw new ValidationFailed('querystring/from must not be after to');
+  if (from < FIRST || to > LAST) throw new ValidationFailed('querystring/from and to must lie in the years 1 to 9998');
   return { from, to };
+}
+
+function later(left: Date, right: Date): Date {
+  return left > right ? left : right;
 }
 
 function earlier(left: Date, right: Date): Date {

@@ -17,7 +17,7 @@ export interface BoundedSteps {
   readonly bytes: number;
 }
 
-/** What a step takes besides its input and output. */
+/** What a step takes besides its texts. */
 const STEP_BYTES = 300;
 
 /** The steps as a trace keeps them: in order, of bounded size, and of nothing that is not JSON. */
@@ -35,7 +35,8 @@ export function boundedSteps(steps: readonly RunStep[]): BoundedSteps {
     output: bounded(output),
     error: error === null ? null : boundedError(error),
   }));
-  return { steps: kept, bytes: STEPS_BYTES - left + kept.length * STEP_BYTES };
+  const besides = kept.reduce((sum, { name, error }) => sum + STEP_BYTES + Buffer.byteLength(name) + Buffer.byteLength(error ?? ''), 0);
+  return { steps: kept, bytes: STEPS_BYTES - left + besides };
 }
 
 /** @returns the value, or what stands for it, and roughly how many bytes are kept */

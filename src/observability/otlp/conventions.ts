@@ -15,7 +15,7 @@ import {
   ATTR_GEN_AI_TOOL_NAME,
   ATTR_GEN_AI_USAGE_INPUT_TOKENS,
   ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
-  ATTR_URL_FULL,
+  ATTR_SERVER_ADDRESS,
   ERROR_TYPE_VALUE_OTHER,
   GEN_AI_OPERATION_NAME_VALUE_CHAT,
   GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
@@ -35,7 +35,7 @@ export const ERROR_TYPE = { tool: 'tool_error', other: ERROR_TYPE_VALUE_OTHER } 
 /** Names of attributes: those of the conventions, and below `agent_service.` what they have none for. */
 export const ATTRIBUTE = {
   errorType: ATTR_ERROR_TYPE,
-  url: ATTR_URL_FULL,
+  serverAddress: ATTR_SERVER_ADDRESS,
   operation: ATTR_GEN_AI_OPERATION_NAME,
   provider: ATTR_GEN_AI_PROVIDER_NAME,
   model: ATTR_GEN_AI_REQUEST_MODEL,

@@ -99,7 +99,7 @@ describe('the spans of a trace', () => {
       'hook PreToolUse',
       { type: 'hook', name: 'PreToolUse', input: { type: 'http', url: 'https://h.example/p?key=canary' }, output: { outcome: 'ok', verdict: 'canary' } },
       SpanKind.CLIENT,
-      { 'agent_service.hook.type': 'http', 'url.full': 'https://h.example/p', 'agent_service.hook.outcome': 'ok' },
+      { 'agent_service.hook.type': 'http', 'server.address': 'h.example', 'agent_service.hook.outcome': 'ok' },
     ],
   ])('have a %s', (name, changes, kind, attributes) => {
     expect(stepSpan(step(changes))).toMatchObject({ name, kind, attributes });

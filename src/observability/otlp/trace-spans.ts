@@ -182,7 +182,7 @@ function hookStep({ name, input, output }: TraceStep): StepFacts {
     facts: {
       [ATTRIBUTE.hookEvent]: name,
       [ATTRIBUTE.hookType]: textOf(type),
-      [ATTRIBUTE.url]: type === 'http' ? withoutQuery(url) : null,
+      [ATTRIBUTE.serverAddress]: type === 'http' ? hostOf(url) : null,
       [ATTRIBUTE.hookServer]: isCall ? textOf(server) : null,
       [ATTRIBUTE.hookTool]: isCall ? textOf(tool) : null,
       [ATTRIBUTE.hookOutcome]: textOf(outcome ?? status),
@@ -191,9 +191,9 @@ function hookStep({ name, input, output }: TraceStep): StepFacts {
   };
 }
 
-function withoutQuery(url: unknown): string | undefined {
-  const parsed = typeof url === 'string' ? URL.parse(url) : null;
-  return parsed ? `${parsed.origin}${parsed.pathname}` : undefined;
+/** The path of a webhook is often its credential. */
+function hostOf(url: unknown): string | undefined {
+  return typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
 }
 
 /** Steps of tools do not keep the id of their call; it is that of the model's call with the same name and input. */

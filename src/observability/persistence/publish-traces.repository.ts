@@ -9,6 +9,7 @@ import {
   MARK_PUBLISHED,
   PUBLISH_ALONE,
   SET_USAGE,
+  TAKE_REMOVED_RUNS,
   TRACES_TO_PUBLISH,
 } from './publish-traces.sql.js';
 
@@ -17,15 +18,20 @@ export interface TraceToPublish {
   readonly organizationId: string;
 }
 
+/** A run whose usage is counted now. */
+interface CountedRun extends UsageFacts {
+  readonly organizationId: string;
+  /** Of its start, in milliseconds since 1970; so is `day`. */
+  readonly hour: number;
+  readonly day: number;
+}
+
 /** A trace that was published just now. */
-export interface PublishedTrace extends UsageFacts, TraceToPublish {
+export interface PublishedTrace extends CountedRun, TraceToPublish {
   readonly withheld: boolean;
   /** The run has left a message. */
   readonly replied: boolean;
   readonly userKey: string | null;
-  /** Of its start, in milliseconds since 1970; so is `day`. */
-  readonly hour: number;
-  readonly day: number;
 }
 
 interface Bucket {
@@ -47,23 +53,34 @@ export class PublishTracesRepository {
   }
 
   /**
-   * Publishes those of the traces that nobody has published: counts them, and lets them be exported unless they are of
-   * one of `withheldOrganizations`.
+   * Publishes those of the traces that nobody has published: counts them, and lets them be exported.
+   * @param withheldUntil traces of an organization that started then or before are never exported: ISO 8601, or `infinity`
    */
   async publish(
     transaction: Transaction,
     ids: readonly string[],
-    withheldOrganizations: readonly string[],
+    withheldUntil: Readonly<Record<string, string>>,
     publishedAt: Date,
   ): Promise<PublishedTrace[]> {
     await PUBLISH_ALONE.run(transaction, {});
-    const published = await MARK_PUBLISHED.run<PublishedTrace>(transaction, { ids, withheldOrganizations, publishedAt });
+    const published = await MARK_PUBLISHED.run<PublishedTrace>(transaction, { ids, withheldUntil, publishedAt });
     if (published.length === 0) return published;
     await ADD_TRACE_COUNTS.run(transaction, { counts: countsOf(published) });
     await this.addUsage(transaction, bucketsOf(published));
     const users = usersOf(published);
     if (users.length > 0) await ADD_USERS.run(transaction, { users });
     return published;
+  }
+
+  /**
+   * Counts the usage of runs whose traces were deleted before they were published.
+   * @returns how many, at most `limit`
+   */
+  async countRemoved(transaction: Transaction, limit: number): Promise<number> {
+    await PUBLISH_ALONE.run(transaction, {});
+    const removed = await TAKE_REMOVED_RUNS.run<CountedRun>(transaction, { limit });
+    if (removed.length > 0) await this.addUsage(transaction, bucketsOf(removed));
+    return removed.length;
   }
 
   private async addUsage(transaction: Transaction, buckets: ReadonlyMap<string, Bucket>): Promise<void> {
@@ -89,15 +106,15 @@ function usageRow({ organizationId, agentId, width, start, usage }: Bucket): obj
   };
 }
 
-function bucketsOf(published: readonly PublishedTrace[]): Map<string, Bucket> {
+function bucketsOf(runs: readonly CountedRun[]): Map<string, Bucket> {
   const buckets = new Map<string, Bucket>();
-  for (const trace of published) {
-    const { organizationId, agentId, hour, day } = trace;
+  for (const run of runs) {
+    const { organizationId, agentId, hour, day } = run;
     for (const [width, start] of [['hour', hour], ['day', day]] as const) {
       const key = keyOf(agentId, width, start);
       const bucket = buckets.get(key) ?? { organizationId, agentId, width, start, usage: new Usage() };
       buckets.set(key, bucket);
-      bucket.usage.add(trace);
+      bucket.usage.add(run);
     }
   }
   return buckets;

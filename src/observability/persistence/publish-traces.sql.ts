@@ -16,6 +16,11 @@ export const USAGE_FACTS = `
   round(credits * 10000)::float8 as "creditUnits",
   ${bucketOf('latency_ms')} as duration, ${bucketOf('time_to_first_token_ms')} as "firstToken"`;
 
+/** Where the run counts, in milliseconds since 1970. */
+const BUCKETS = `
+  extract(epoch from date_trunc('hour', started_at, 'UTC'))::float8 * 1000 as hour,
+  extract(epoch from date_trunc('day', started_at, 'UTC'))::float8 * 1000 as day`;
+
 /** The oldest of those whose time has come. */
 export const TRACES_TO_PUBLISH = statement(
   { before: 'timestamptz', limit: 'integer' },
@@ -30,17 +35,19 @@ export const TRACES_TO_PUBLISH = statement(
  */
 export const PUBLISH_ALONE = statement({}, () => `select pg_advisory_xact_lock(hashtext('traces.publish')) is null as locked`);
 
-/** Leaves out what another publisher has taken meanwhile, and what somebody is deleting. */
+/**
+ * Leaves out what another publisher has taken meanwhile, and what somebody is deleting. `withheldUntil`: by organization,
+ * traces of runs that started then or before stay in the service.
+ */
 export const MARK_PUBLISHED = statement(
-  { ids: 'uuid[]', withheldOrganizations: 'uuid[]', publishedAt: 'timestamptz' },
+  { ids: 'uuid[]', withheldUntil: 'jsonb', publishedAt: 'timestamptz' },
   (p) => `
-  update traces set published_at = ${p.publishedAt}, withheld = organization_id = any(${p.withheldOrganizations})
+  update traces set published_at = ${p.publishedAt}, 
+    withheld = coalesce(started_at <= (${p.withheldUntil} ->> organization_id::text)::timestamptz, false)
   where id = any(array(
     select id from traces where id = any(${p.ids}) and published_at is null order by id for update skip locked))
   returning id, organization_id as "organizationId", user_key as "userKey", message_id is not null as replied, withheld,
-    extract(epoch from date_trunc('hour', started_at, 'UTC'))::float8 * 1000 as hour,
-    extract(epoch from date_trunc('day', started_at, 'UTC'))::float8 * 1000 as day,
-    ${USAGE_FACTS}`,
+    ${BUCKETS}, ${USAGE_FACTS}`,
 );
 
 /** Merges what there is for the same agent and hour: a sum needs few rows however many batches there were. */
@@ -59,12 +66,20 @@ export const ADD_TRACE_COUNTS = statement(
   from (select * from added union all select * from before) counted group by 1, 2, 3`,
 );
 
+/** Of runs whose traces were deleted before they were published. */
+export const TAKE_REMOVED_RUNS = statement(
+  { limit: 'integer' },
+  (p) => `
+  delete from removed_runs where ctid = any(array(select ctid from removed_runs limit ${p.limit} for update skip locked))
+  returning organization_id as "organizationId", ${BUCKETS}, ${USAGE_FACTS}`,
+);
+
 /** What is kept of a bucket, as `UsageColumns`. */
 export const USAGE_COLUMNS = `
   agent_id as "agentId", width, extract(epoch from bucket_start)::float8 * 1000 as start,
   runs::float8, failed::float8, input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
-  credit_units::float8 as "creditUnits", duration_p50 as "durationP50", duration_p95 as "durationP95",
-  first_token_p50 as "firstTokenP50", first_token_p95 as "firstTokenP95"`;
+  credit_units::float8 as "creditUnits", duration_p50::float8 as "durationP50", duration_p95::float8 as "durationP95",
+  first_token_p50::float8 as "firstTokenP50", first_token_p95::float8 as "firstTokenP95"`;
 
 export const FIND_USAGE = statement(
   { agentIds: 'uuid[]', widths: 'text[]', starts: 'timestamptz[]' },
@@ -99,6 +114,9 @@ export const USAGE_OF_RANGE = statement(
     select date_trunc(${p.width}, started_at, 'UTC') as bucket_start, ${USAGE_FACTS} from traces
     where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and published_at is null
       and started_at >= ${p.from} and started_at < ${p.to}
+    union all
+    select date_trunc(${p.width}, started_at, 'UTC'), ${USAGE_FACTS} from removed_runs
+    where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and started_at >= ${p.from} and started_at < ${p.to}
   ), kept as (
     select ${USAGE_COLUMNS},
            case when bucket_start in (select bucket_start from unpublished) then durations end as durations,

@@ -81,7 +81,8 @@ const init = migration('2026112104_observability_init', [
  *
  * `trace_counts` holds how many traces an agent has by the hour of their start, as numbers to be added up: rows are only
  * ever added and merged, so that whoever deletes a trace never waits for whoever publishes others. A trace counts from
- * its publication to its deletion, by whatever way it is deleted: the trigger sees also what goes with a thread.
+ * its publication to its deletion, by whatever way it is deleted: the trigger sees also what goes with a thread. What is
+ * deleted before its publication leaves in `removed_runs` what usage counts of it.
  *
  * None of these tables refers to `agents`: see `init`. A job removes what is left of agents that are gone.
  */
@@ -94,7 +95,7 @@ const publishing = migration('2026112420_observability_publishing', [
      add column withheld boolean not null default false`,
   `update traces set
      ended_at = started_at + latency_ms * interval '1 millisecond',
-     stored_bytes = octet_length(input) + octet_length(output) + octet_length(steps::text),
+     stored_bytes = octet_length(input) + octet_length(output) + octet_length(steps::text) + coalesce(octet_length(user_context::text), 0),
      user_key = encode(substr(sha256(convert_to(user_context ->> 'userId', 'UTF8')), 1, 16), 'hex')::uuid`,
   'alter table traces alter column ended_at set not null, alter column stored_bytes set not null',
   'create index traces_unpublished on traces (ended_at) where published_at is null',
@@ -108,11 +109,26 @@ const publishing = migration('2026112420_observability_publishing', [
   )`,
   'create index trace_counts_by_agent on trace_counts (agent_id, hour)',
   'create index trace_counts_by_age on trace_counts (hour)',
+  `create table removed_runs (
+    organization_id uuid not null,
+    agent_id uuid not null,
+    started_at timestamptz(3) not null,
+    status text not null,
+    input_tokens bigint,
+    output_tokens bigint,
+    credits double precision not null,
+    latency_ms bigint not null,
+    time_to_first_token_ms bigint
+  )`,
+  'create index removed_runs_by_agent on removed_runs (agent_id, started_at)',
   `create function count_removed_traces() returns trigger language plpgsql as $$
    begin
      insert into trace_counts (organization_id, agent_id, hour, traces, replies)
      select organization_id, agent_id, date_trunc('hour', started_at, 'UTC'), -count(*), -count(message_id)
      from removed where published_at is not null group by 1, 2, 3;
+     insert into removed_runs (organization_id, agent_id, started_at, status, input_tokens, output_tokens, credits, latency_ms, time_to_first_token_ms)
+     select organization_id, agent_id, started_at, status, input_tokens, output_tokens, credits, latency_ms, time_to_first_token_ms
+     from removed where published_at is null;
      return null;
    end $$`,
   `create trigger traces_removed after delete on traces referencing old table as removed
@@ -127,10 +143,10 @@ const publishing = migration('2026112420_observability_publishing', [
     input_tokens bigint not null,
     output_tokens bigint not null,
     credit_units bigint not null,
-    duration_p50 integer,
-    duration_p95 integer,
-    first_token_p50 integer,
-    first_token_p95 integer,
+    duration_p50 bigint,
+    duration_p95 bigint,
+    first_token_p50 bigint,
+    first_token_p95 bigint,
     durations jsonb not null,
     first_tokens jsonb not null,
     primary key (agent_id, width, bucket_start)

@@ -122,7 +122,7 @@ describe('a pushed trace', () => {
       kind: 1, status: { code: 2, message: '' }, attributes: { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'call-1', 'error.type': 'tool_error' },
     });
     expect(named(spans, 'retrieval search').attributes).toMatchObject({ 'gen_ai.operation.name': 'retrieval', 'gen_ai.tool.call.id': 'call-2' });
-    expect(named(spans, 'hook UserPromptSubmit').attributes).toMatchObject({ 'agent_service.hook.outcome': 'ok', 'url.full': expect.stringContaining(hooks.host) });
+    expect(named(spans, 'hook UserPromptSubmit').attributes).toMatchObject({ 'agent_service.hook.outcome': 'ok', 'server.address': hooks.host.split(':')[0] });
 
     const [request] = backend.received;
     expect(request?.body.toString('latin1')).not.toContain('canary');
