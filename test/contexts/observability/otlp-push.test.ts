@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { pushTraces } from '../../../src/observability/jobs/push-traces.job.js';
@@ -79,10 +81,19 @@ async function dead(): Promise<Dead | undefined> {
   return (await service.cli<{ jobs: Dead[] }>('jobs', 'list', '--failed', '--name', pushTraces.name)).jobs[0];
 }
 
-/** How many pushes a worker has begun. */
-async function attempted(): Promise<number> {
-  const rows = await service.database.query('select id from outbox where name = $1 and started_at is not null', [pushTraces.name]);
-  return rows.length;
+/** Resolves when a connection of this process is refused from now on. */
+function refusal(): Promise<void> {
+  return new Promise((resolve) => {
+    const watch = (message: unknown): void => {
+      const { socket } = message as { readonly socket: Socket };
+      socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+        if (code !== 'ECONNREFUSED') return;
+        unsubscribe('net.client.socket', watch);
+        resolve();
+      });
+    };
+    subscribe('net.client.socket', watch);
+  });
 }
 
 /** A run with a step of each kind that one can have, every text of which is a canary. */
@@ -229,8 +240,9 @@ describe('a backend that', () => {
     const one = await traced();
     const other = await traced();
     await backend.close();
+    const refused = refusal();
     await push(one.runId, other.runId);
-    await until(async () => (await attempted()) > 0, 'the push is under way');
+    await refused;
     await backend.startAgain();
     await pushed();
     for (const { runId } of [one, other]) expect(new Set(backend.spansOf(runId).map(({ spanId }) => spanId)).size).toBe(2);
