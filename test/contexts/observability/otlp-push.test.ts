@@ -23,7 +23,7 @@ const CANARIES = {
 };
 
 /** What no line of the log and no job may have of the headers, as they are set and as they are sent. */
-const SECRET = /push-secret/;
+const SECRET = 'push-secret';
 
 const clock = new ShiftedClock();
 const lines: string[] = [];
@@ -217,7 +217,7 @@ describe('a backend that', () => {
     await until(async () => (await dead()) !== undefined, 'the push is dead');
     const job = await dead();
     expect(job).toMatchObject({ attempts: 1, lastError: expect.stringContaining('The OpenTelemetry backend answered 400') });
-    expect(job?.lastError).not.toMatch(SECRET);
+    expect(job?.lastError).not.toContain(SECRET);
     await service.cli('jobs', 'retry', job?.id ?? '');
     await pushed();
     expect(backend.spansOf(runId)).toHaveLength(2);
@@ -290,5 +290,5 @@ describe('publishing', () => {
 
 it('has written the secrets of the headers into no line of the log', () => {
   expect(lines.some((line) => line.includes('Run ended'))).toBe(true);
-  expect(lines.filter((line) => SECRET.test(line))).toEqual([]);
+  expect(lines.filter((line) => line.includes(SECRET))).toEqual([]);
 });
