@@ -15,7 +15,7 @@ import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { Talk } from '../../support/talk.js';
 
-const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20push-secret,x-team=agents' };
+const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20push-secret,x-team=agents,x-scope=push-secret' };
 /** One a place that contents come from. */
 const CANARIES = {
   prompt: 'canary-prompt', user: 'canary-user', reply: 'canary-reply', toolInput: 'canary-tool-input', toolOutput: 'canary-tool-output',
