@@ -4,10 +4,13 @@ import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from '../../src/conversat
 import { RunOwner } from '../../src/conversations/engine/run-owner.js';
 import { RunRepository } from '../../src/conversations/persistence/run.repository.js';
 import { DatabaseUnavailable } from '../../src/platform/database/index.js';
+import { COUNT_KEPT_MS } from '../../src/platform/jobs/limits.js';
 import { approve, ASKS_ALWAYS, NotingTool } from '../support/approvals.js';
+import { countingRuns } from '../support/counted-runs.js';
 import { type Answer, message, startService, type TestService, until } from '../support/harness.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { clusterOnly } from '../support/modes.js';
+import { type MetricFamily, readPrometheusText, sampleOf } from '../support/prometheus-text.js';
 import { anthropicWire } from '../support/provider-wire.js';
 import { refuseRows } from '../support/refuse-rows.js';
 import { calls, HeldReply, refuses, says } from '../support/scripted-models.js';
@@ -153,6 +156,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     const talk = await Talk.start(service);
     service.models.next(says('First'), says('Second'), says('Third'));
     await talk.run('one');
+    const counted = await countingRuns(service);
 
     loseAnswer();
     const waited = await passing(talk.run('two'));
@@ -162,6 +166,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
 
     const stored = await talk.storedRun();
     expect(stored).toMatchObject({ status: 'completed', error: null });
+    expect(await counted()).toEqual([{ completed: 2 }]);
     const { body } = await talk.storedAs(stored?.id ?? '');
     expect(endOf(events)).toMatchObject({ type: 'RUN_FINISHED', result: { run: body.run, message: body.message } });
     service.models.next(says('Fourth'));
@@ -197,6 +202,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
 
   it('is done with once it is found, also after its caller was told that it could not be stored', async () => {
     const talk = await Talk.start(service);
+    const counted = await countingRuns(service);
     service.models.next(says('Hello'));
     loseAnswer(STORE_TRIES - 1);
     expect(await passing(talk.run<object>('Hi'))).toMatchObject({ status: 500 });
@@ -207,6 +213,8 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     }, 'the end is found');
     expect(await talk.storedRun()).toMatchObject({ status: 'completed' });
     expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello']);
+    await until(async () => Object.keys((await counted())[0] ?? {}).length > 0, 'the run is counted');
+    expect(await counted()).toEqual([{ completed: 1 }]);
   });
 });
 
@@ -247,6 +255,47 @@ clusterOnly('a database that is away', () => {
       await expect(broken).rejects.toThrow('cannot reach its database');
     }
     expect(await talk.run('Hi')).toMatchObject({ status: 200 });
+  });
+});
+
+clusterOnly('what the service measures', () => {
+  async function scraped(): Promise<ReadonlyMap<string, MetricFamily>> {
+    const { status, text } = await service.http('GET', '/metrics');
+    expect(status).toBe(200);
+    return readPrometheusText(text);
+  }
+
+  function connections(families: ReadonlyMap<string, MetricFamily>): readonly (number | undefined)[] {
+    return ['total', 'idle', 'waiting'].map((state) => sampleOf(families, 'agent_service_database_connections', { state }));
+  }
+
+  it.each(['cut', 'stalled'] as const)('is told without the jobs while the database is away (%s), and with them once it is back', async (how) => {
+    await clock.advance(COUNT_KEPT_MS);
+    const bringBack = await softDelete(how);
+    const away = await passing(scraped());
+    await bringBack();
+    expect([sampleOf(away, 'agent_service_jobs_up'), sampleOf(away, 'agent_service_outbox_lag_seconds')]).toEqual([0, undefined]);
+    expect(away.get('agent_service_jobs')?.samples).toEqual([]);
+    expect(sampleOf(away, 'agent_service_active_runs')).toBe(0);
+    await until(async () => {
+      await clock.advance(COUNT_KEPT_MS);
+      return sampleOf(await passing(scraped()), 'agent_service_jobs_up') === 1;
+    }, 'the jobs are counted again');
+  });
+
+  it('has the pool: the connections in use, and who waits for one', async () => {
+    // Counted now, so that the answer below waits for no connection.
+    await clock.advance(COUNT_KEPT_MS);
+    await passing(scraped());
+    const held = Promise.withResolvers<undefined>();
+    const POOL = 10;
+    const holding = Array.from({ length: POOL + 2 }, () => service.database.transaction(() => held.promise));
+    await until(async () => (connections(await scraped())[2] ?? 0) >= 2, 'the pool is used up');
+    expect(connections(await scraped()).slice(0, 2)).toEqual([POOL, 0]);
+    held.resolve(undefined);
+    await Promise.all(holding);
+    await until(async () => connections(await scraped())[2] === 0, 'nobody waits');
+    expect(connections(await scraped())[1]).toBeGreaterThan(0);
   });
 });
 

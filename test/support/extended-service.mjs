@@ -6,7 +6,10 @@ import { Module } from '@nestjs/common';
 
 export const built = (path) => import(pathToFileURL(resolve('dist', path)).href);
 
-/** @param participants providers by the role they have in a turn, for instance `{ toolSources: [PayTool] }` */
+/**
+ * @param participants providers by the role they have in a turn, for instance `{ toolSources: [PayTool] }`
+ * @returns the started application
+ */
 export async function startExtended(participants) {
   const { AuthenticateRequest, BootstrapOrganization } = await built('access/index.js');
   const { AppModule, schemas } = await built('app.module.js');
@@ -37,4 +40,5 @@ export async function startExtended(participants) {
   const first = await app.get(BootstrapOrganization).execute();
   await app.listen(settings.port, settings.host);
   process.stdout.write(`Listening on ${await app.getUrl()}\n${first?.key ?? ''}\n`);
+  return app;
 }

@@ -6,6 +6,7 @@ import { HEARTBEAT_MS, RECONCILE_MS, STORE_AGAIN_MS, STORE_PAUSE_MS, UNKNOWN_RUN
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { Database } from '../../../src/platform/database/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
+import { countingRuns } from '../../support/counted-runs.js';
 import { type StreamedEvent, type TestService, until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
@@ -280,6 +281,7 @@ describe('a process', () => {
   it('keeps a reply that waits to be stored until it is: nobody ends the run meanwhile, and its heartbeats name it', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('A whole reply'));
+    const counted = await countingRuns(service, replica);
     const accept = await refuseOwnEnds();
     let told: number | undefined;
     void talk.run('Hi').then(({ status }) => (told = status));
@@ -298,6 +300,7 @@ describe('a process', () => {
     expect(beat).toHaveBeenLastCalledWith(ownerOf(service), expect.arrayContaining([run?.id]));
     beat.mockRestore();
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
+    expect(await counted()).toEqual([{}, {}]);
     await accept();
     await until(async () => {
       await clock.advance(STORE_AGAIN_MS);
@@ -305,6 +308,7 @@ describe('a process', () => {
     }, 'the end is stored');
     expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
     await untilSettled();
+    expect(await counted()).toEqual([{ failed: 1 }, {}]);
   });
 });
 
@@ -312,6 +316,7 @@ describe('an end that the database refuses for what is kept beside it', () => {
   it('is stored without that, and frees the thread', async () => {
     const accept = await refuseRows(service.database, { change: 'insert', on: 'traces', error: 'raise_exception' });
     const talk = await Talk.start(service);
+    const counted = await countingRuns(service, replica);
     service.models.next(says('A whole reply'));
     expect(await talk.run('Hi')).toMatchObject({ status: 500 });
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
@@ -324,6 +329,7 @@ describe('an end that the database refuses for what is kept beside it', () => {
     await accept();
     expect((await talk.messages())[1]).toMatchObject({ content: 'A whole reply', status: 'incomplete' });
     await untilSettled();
+    expect(await counted()).toEqual([{ failed: 1 }, {}]);
     service.models.next(says('Hello'));
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
   });
@@ -332,6 +338,7 @@ describe('an end that the database refuses for what is kept beside it', () => {
 describe('a process that has lost a run', () => {
   it('breaks it off at its next heartbeat, and stores nothing over what the other stored', async () => {
     const talk = await Talk.start(service);
+    const counted = await countingRuns(service, replica);
     const held = new HeldReply(['Half an answer']);
     service.models.next(held.script);
     const events: StreamedEvent[] = [];
@@ -351,6 +358,7 @@ describe('a process that has lost a run', () => {
     expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'internal' } });
     const traces = await service.http<{ traces: unknown[] }>('GET', `/v1/agents/${talk.agentId}/traces`, { key: talk.key });
     expect(traces.body.traces).toHaveLength(1);
+    expect(await counted()).toEqual([{}, { failed: 1 }]);
   });
 
   it.each(['threads', 'agents'])('cancels it at its next heartbeat when another process has deleted it with its %s', async (table) => {

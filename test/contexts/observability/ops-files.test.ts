@@ -31,6 +31,7 @@ const LABELS_OF_ABSENT: Readonly<Record<string, readonly string[]>> = { agent_se
 
 const dashboard = readFileSync('ops/grafana-dashboard.json', 'utf8');
 const rules = readFileSync('ops/alert-rules.yml', 'utf8');
+const guide = readFileSync('docs/observability.md', 'utf8');
 
 function dashboardExpressions(): string[] {
   const { panels } = JSON.parse(dashboard) as { readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[] };
@@ -40,6 +41,27 @@ function dashboardExpressions(): string[] {
 /** Each stands on one line. */
 function ruleExpressions(): string[] {
   return [...rules.matchAll(/^ {8}expr: (.+)$/gm)].map(([, expr = '']) => expr);
+}
+
+interface Described {
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+/** The service's own metrics as the guide's table has them: each is a row with name, type and labels. */
+function describedInGuide(): ReadonlyMap<string, Described> {
+  const rows = [...guide.matchAll(/^\| `(agent_service_\w+)` \| (\w+) \| ([^|]*)\|/gm)];
+  return new Map(rows.map(([, name = '', type = '', labels = '']) => [name, { type, labels: namesIn(labels) }]));
+}
+
+function namesIn(labels: string): string[] {
+  return [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label).sort();
+}
+
+/** The same of a metric of the service. */
+function asDescribed({ name, type, samples: [sample] }: MetricFamily): Described {
+  const labels = Object.keys(sample?.labels ?? {}).filter((label) => label !== 'le');
+  return { type, labels: [...new Set([...labels, ...(LABELS_OF_ABSENT[name] ?? [])])].sort() };
 }
 
 interface Used {
@@ -100,6 +122,17 @@ it('shows every metric of the service on the dashboard', () => {
   const own = [...families.keys()].filter((name) => name.startsWith('agent_service_'));
   expect(own.length).toBeGreaterThan(12);
   expect(own.filter((name) => !shown.has(name))).toEqual([]);
+});
+
+it('describes every metric of the service in the guide, and no other', () => {
+  const own = [...families.values()].filter(({ name }) => name.startsWith('agent_service_'));
+  expect(describedInGuide()).toEqual(new Map(own.map((family) => [family.name, asDescribed(family)])));
+});
+
+it('names commands in the alerts that the operator has', async () => {
+  const commands = [...rules.matchAll(/`([^`]+)`/g)].map(([, command = '']) => command);
+  expect(commands).not.toEqual([]);
+  for (const command of commands) await expect(service.cli(...command.split(' '))).resolves.toEqual(expect.any(Object));
 });
 
 it('lets the data source be chosen', () => {

@@ -1,29 +1,40 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { pushTraces } from '../../../src/observability/jobs/push-traces.job.js';
+import { PUBLISH_AFTER_MS } from '../../../src/observability/limits.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { Outbox } from '../../../src/platform/jobs/index.js';
 import { startService, type TestService, until } from '../../support/harness.js';
 import { HookServer } from '../../support/hook-server.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
-import { acceptWithout, type BackendAnswer, OtlpReceiver, type ReceivedSpan, refuseWith } from '../../support/otlp-receiver.js';
+import { acceptWithout, type BackendAnswer, OtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { ShiftedClock } from '../../support/shifted-clock.js';
 import { Talk } from '../../support/talk.js';
 
-const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20push-secret,x-team=agents' };
+const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20push-secret,x-team=agents,x-scope=push-secret' };
 /** One a place that contents come from. */
 const CANARIES = {
   prompt: 'canary-prompt', user: 'canary-user', reply: 'canary-reply', toolInput: 'canary-tool-input', toolOutput: 'canary-tool-output',
   query: 'canary-query', found: 'canary-found', hook: 'canary-hook', context: 'canary-context',
 };
 
+/** What no line of the log and no job may have of the headers, as they are set and as they are sent. */
+const SECRET = 'push-secret';
+
+const clock = new ShiftedClock();
+const lines: string[] = [];
 let backend: OtlpReceiver;
 let hooks: HookServer;
 let service: TestService;
 
 function start(environment: Record<string, string> = {}): Promise<TestService> {
   const all = { OTEL_EXPORTER_OTLP_ENDPOINT: backend.url, ...HEADERS, ...environment };
-  return startService({ environment: all, extensions: scriptedRuns, egressAllow: new LoopbackPorts() });
+  const log = { write: (line: string) => void lines.push(line) };
+  return startService({ environment: { LOG_LEVEL: 'debug', ...all }, extensions: scriptedRuns, egressAllow: new LoopbackPorts(), clock, log });
 }
 
 beforeAll(async () => {
@@ -61,8 +72,28 @@ interface Dead {
   readonly lastError: string;
 }
 
+/** An answer that has what it was sent: nothing of it may be kept. */
+function echoing(status: number): BackendAnswer {
+  return (response, { headers }) => response.writeHead(status).end(JSON.stringify(headers));
+}
+
 async function dead(): Promise<Dead | undefined> {
   return (await service.cli<{ jobs: Dead[] }>('jobs', 'list', '--failed', '--name', pushTraces.name)).jobs[0];
+}
+
+/** Resolves when a connection of this process is refused from now on. */
+function refusal(): Promise<void> {
+  return new Promise((resolve) => {
+    const watch = (message: unknown): void => {
+      const { socket } = message as { readonly socket: Socket };
+      socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+        if (code !== 'ECONNREFUSED') return;
+        unsubscribe('net.client.socket', watch);
+        resolve();
+      });
+    };
+    subscribe('net.client.socket', watch);
+  });
 }
 
 /** A run with a step of each kind that one can have, every text of which is a canary. */
@@ -164,7 +195,7 @@ describe('a pushed trace', () => {
 
 describe('a backend that', () => {
   it.each<[string, BackendAnswer, number]>([
-    ['is too busy for a moment is asked again, and has each span once', refuseWith(503), 2],
+    ['is too busy for a moment is asked again, and has each span once', echoing(503), 2],
     ['takes a part is not asked again', acceptWithout(1), 1],
     ['answers with what is no protobuf has the spans', (response) => response.writeHead(200).end('\u0003garbage'), 1],
   ])('%s', async (_what, answer, requests) => {
@@ -181,12 +212,12 @@ describe('a backend that', () => {
 
   it('refuses for good ends the push at once; an operator has it tried again', async () => {
     const { runId } = await traced();
-    backend.next(refuseWith(400, 'canary-of-the-backend'));
+    backend.next(echoing(400));
     await push(runId);
     await until(async () => (await dead()) !== undefined, 'the push is dead');
     const job = await dead();
     expect(job).toMatchObject({ attempts: 1, lastError: expect.stringContaining('The OpenTelemetry backend answered 400') });
-    expect(job?.lastError).not.toMatch(/canary|push-secret/);
+    expect(job?.lastError).not.toContain(SECRET);
     await service.cli('jobs', 'retry', job?.id ?? '');
     await pushed();
     expect(backend.spansOf(runId)).toHaveLength(2);
@@ -204,4 +235,60 @@ describe('a backend that', () => {
     await pushed();
     expect(backend.spansOf(runId)).toHaveLength(2);
   });
+
+  it('cannot be reached has every span once it can', async () => {
+    const one = await traced();
+    const other = await traced();
+    await backend.close();
+    const refused = refusal();
+    await push(one.runId, other.runId);
+    await refused;
+    await backend.startAgain();
+    await pushed();
+    for (const { runId } of [one, other]) expect(new Set(backend.spansOf(runId).map(({ spanId }) => spanId)).size).toBe(2);
+    expect(await dead()).toBeUndefined();
+  });
+});
+
+describe('publishing', () => {
+  const publish = (): Promise<number> => service.app.get(PublishTraces).execute(new AbortController().signal);
+
+  async function exported({ key, agentId }: Talk): Promise<string[]> {
+    const { body } = await service.http<{ traces: { id: string }[] }>('GET', `/v1/agents/${agentId}/traces/export`, { key });
+    return body.traces.map(({ id }) => id);
+  }
+
+  it('has what it publishes pushed, and nothing under HIPAA; both or neither', async () => {
+    const open = await traced();
+    const closed = await traced(await Talk.start(service, {}, '--features', 'hipaa'));
+    clock.moveOn(PUBLISH_AFTER_MS + 1);
+    const outbox = service.app.get(Outbox);
+    const enqueue = outbox.enqueue.bind(outbox);
+    const enqueued: unknown[] = [];
+    const spy = jest.spyOn(outbox, 'enqueue').mockImplementation(async (transaction, job, payload, options) => {
+      await enqueue(transaction, job, payload, options);
+      if (job.name === pushTraces.name) throw new Error('The transaction fails after the job is in it');
+    });
+    await expect(publish()).rejects.toThrow('The transaction fails');
+    expect(await exported(open.talk)).toEqual([]);
+    expect(await service.database.query('select id from outbox where name = $1', [pushTraces.name])).toEqual([]);
+
+    spy.mockImplementation((transaction, job, payload, options) => {
+      if (job.name === pushTraces.name) enqueued.push(payload);
+      return enqueue(transaction, job, payload, options);
+    });
+    await publish();
+    spy.mockRestore();
+    expect(await exported(open.talk)).toEqual([open.runId]);
+    expect(JSON.stringify(enqueued)).toContain(open.runId);
+    expect(JSON.stringify(enqueued)).not.toContain(closed.runId);
+    await pushed();
+    expect(backend.spansOf(open.runId)).toHaveLength(2);
+    expect(backend.spansOf(closed.runId)).toEqual([]);
+  });
+});
+
+it('has written the secrets of the headers into no line of the log', () => {
+  expect(lines.some((line) => line.includes('Run ended'))).toBe(true);
+  expect(lines.filter((line) => line.includes(SECRET))).toEqual([]);
 });
