@@ -277,6 +277,7 @@ describe('an organization', () => {
       agentLimit: 3,
       crawlPages: 500,
       creditsIncluded: null,
+      hipaaUntil: null,
       creditsExhausted: 'allow',
       createdAt: organization.createdAt,
     });

@@ -6,6 +6,7 @@ import { inBatches } from '../../platform/database/index.js';
 import { type ActiveJob, defineJob, Processor, UnrecoverableError, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { PUSH_BATCH, PUSH_LOAD_BYTES, PUSH_RETRY } from '../limits.js';
+import { traceIdOf } from '../otlp/trace-id.js';
 import { type TraceSize, TraceRepository } from '../persistence/trace.repository.js';
 
 const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) });
@@ -43,7 +44,10 @@ export class PushTraces extends WorkerHost {
         const spans = loaded.flatMap((trace) => spansOf(trace, otlp.captureContent));
         for (const request of requestParts(spans)) {
           signal.throwIfAborted();
-          await exporter.send(request, signal);
+          // Asked before each request: a slow backend leaves time for an organization to come under HIPAA.
+          const allowed = await this.allowed(loaded);
+          const sendable = request.filter(({ traceId }) => allowed.has(traceId));
+          if (sendable.length > 0) await exporter.send(sendable, signal);
         }
       }
     } catch (error) {
@@ -54,12 +58,19 @@ export class PushTraces extends WorkerHost {
 
   /** Nothing of an organization whose agents handle HIPAA data, now or since the run, reaches an outside system. */
   private async pushable(ids: readonly string[]): Promise<TraceSize[]> {
-    const pushable: TraceSize[] = [];
-    for (const size of await this.traces.sizes(ids)) {
-      const organization = await this.organizations.find(size.organizationId);
-      if (organization && !organization.features.has('hipaa')) pushable.push(size);
+    const sizes = await this.traces.sizes(ids);
+    const allowed = await this.allowed(sizes);
+    return sizes.filter(({ id }) => allowed.has(traceIdOf(id)));
+  }
+
+  /** Those of the traces whose organization lets them leave, by the ids that their spans have. */
+  private async allowed(traces: readonly Pick<TraceSize, 'id' | 'organizationId'>[]): Promise<ReadonlySet<string>> {
+    const allowed = new Set<string>();
+    for (const { id, organizationId } of traces) {
+      const organization = await this.organizations.find(organizationId);
+      if (organization && !organization.features.has('hipaa')) allowed.add(traceIdOf(id));
     }
-    return pushable;
+    return allowed;
   }
 }
 

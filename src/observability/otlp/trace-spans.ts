@@ -4,6 +4,7 @@ import { type Attributes, type HrTime, SpanKind, type SpanStatus, SpanStatusCode
 import { MODEL_PROVIDERS } from '../../models/index.js';
 import type { Trace, TraceStep } from '../domain/trace.js';
 import { ATTRIBUTE, ERROR_TYPE, OPERATION } from './conventions.js';
+import { traceIdOf } from './trace-id.js';
 import { contentText, fieldsOf, inputMessages, outputMessages, textOf, type ToolCall, toolCallsOf } from './span-contents.js';
 
 /** A trace of any organization. */
@@ -48,7 +49,7 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
  * @param captureContent false: nothing that a user, model, tool, page or hook said is in them
  */
 export function spansOf(trace: OwnedTrace, captureContent: boolean): TraceSpan[] {
-  const traceId = trace.id.replaceAll('-', '').toLowerCase();
+  const traceId = traceIdOf(trace.id);
   const parentSpanId = spanIdOf(trace.id);
   const calls = new CallsByStep();
   return [

@@ -116,6 +116,20 @@ describe('feedback on an agent', () => {
     }
   });
 
+  it('counts a reaction by the start of its run, as it does the reply', async () => {
+    const talk = await Talk.start(service);
+    const started = clock.now().getTime();
+    service.models.next(async (exchange, wire) => {
+      clock.moveOn(10 * MINUTE_MS);
+      await says('Late')(exchange, wire);
+    });
+    const { body } = await talk.run('Hi');
+    await react(talk, body.message?.id ?? '', 'thumbs_up');
+    const between = new Date(started + 5 * MINUTE_MS).toISOString();
+    expect(await feedback(talk, { to: between })).toMatchObject({ messages: 1, reactions: [{ count: 1, share: 1 }, { count: 0 }] });
+    expect(await feedback(talk, { from: between })).toMatchObject({ messages: 0, reactions: [{ count: 0 }, { count: 0 }] });
+  });
+
   it('is nothing for an agent that nobody has talked to', async () => {
     const talk = await Talk.start(service);
     const none = [{ reaction: 'thumbs_up', count: 0, share: 0 }, { reaction: 'thumbs_down', count: 0, share: 0 }];
@@ -190,10 +204,15 @@ describe('the usage of an agent', () => {
 
   it('still has what was done in conversations that are deleted', async () => {
     const talk = await Talk.start(service);
+    const other = await talk.another();
+    const runs = async (): Promise<number> => (await usage(talk)).series.reduce((sum, bucket) => sum + bucket.runs, 0);
     await answered(talk);
     await publish();
-    await service.http('DELETE', talk.path, { key: talk.key });
-    expect((await usage(talk)).series.reduce((sum, { runs }) => sum + runs, 0)).toBe(1);
+    await answered(other);
+    for (const { path, key } of [talk, other]) await service.http('DELETE', path, { key });
+    expect(await runs()).toBe(2);
+    await publish();
+    expect(await runs()).toBe(2);
   });
 
   it('goes back 90 days, by the hour too', async () => {
@@ -201,7 +220,7 @@ describe('the usage of an agent', () => {
     const { series } = await usage(talk, { from: new Date(clock.now().getTime() - 90 * DAY_MS + MINUTE_MS).toISOString(), bucket: 'hour' });
     expect(series.length).toBeGreaterThanOrEqual(90 * 24);
     expect((await usage(talk)).series).toHaveLength(8);
-    const old = await usage(talk, { from: '0000-01-01', to: '0000-01-02' });
+    const old = await usage(talk, { from: '0001-01-01', to: '0001-01-02' });
     expect(old.series.map(({ runs }) => runs)).toEqual([0, 0]);
   });
 });
@@ -215,6 +234,9 @@ describe('analytics', () => {
     ['usage', 'from=2026-13-01', 'from'],
     ['usage', 'from=2026-02-02T00:00:00', 'from'],
     ['usage', 'bucket=minute', 'bucket'],
+    ['usage', 'from=0000-01-01&to=0000-01-02', 'from'],
+    ['usage', 'from=9999-12-30&to=9999-12-31', 'from'],
+    ['feedback', 'to=9999-12-31T23:59:59-23:59', 'to'],
     ['usage', 'from=2026-01-01&to=2026-06-01', 'from'],
     ['usage', 'from=2026-02-01&from=2026-02-02', 'from'],
   ] as const)('of %s refuse ?%s and name the field', async (what, query, field) => {

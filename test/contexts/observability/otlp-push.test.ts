@@ -193,6 +193,20 @@ describe('a pushed trace', () => {
   });
 });
 
+it('ends where an organization comes under HIPAA while its first part is on the way', async () => {
+  const talk = await Talk.start(service);
+  const [first, second] = [await traced(talk), await traced(talk)].map(({ runId }) => runId);
+  // Each is loaded, and sent, by itself.
+  await service.database.query('update traces set stored_bytes = 4000000 where organization_id = $1', [talk.organization.id]);
+  backend.next(async (response) => {
+    await service.cli('org', 'set', talk.organization.id, '--features', 'hipaa');
+    response.writeHead(200).end();
+  });
+  await push(first ?? '', second ?? '');
+  await pushed();
+  expect(backend.received).toHaveLength(1);
+});
+
 describe('a backend that', () => {
   it.each<[string, BackendAnswer, number]>([
     ['is too busy for a moment is asked again, and has each span once', echoing(503), 2],

@@ -88,6 +88,15 @@ describe('a trace becomes exportable', () => {
     expect((await exportOf(talk)).body.traces.map((trace) => trace.id)).toEqual([id]);
   });
 
+  it('whatever another has left: a run that was found orphaned after months', async () => {
+    const [talk, other] = [await Talk.start(service), await Talk.start(service)];
+    const { id: orphan } = await ran(other);
+    await service.database.query('update traces set latency_ms = 60 * 86400000::bigint, time_to_first_token_ms = 40 * 86400000::bigint where id = $1', [orphan]);
+    const { id } = await published(talk);
+    expect((await exportOf(talk)).body.traces.map((trace) => trace.id)).toEqual([id]);
+    expect((await exportOf(other)).body.traces.map((trace) => trace.id)).toEqual([orphan]);
+  });
+
   it('by a job', async () => {
     const talk = await Talk.start(service);
     await ran(talk);
@@ -148,6 +157,18 @@ describe('a walk', () => {
     expect(pages.map((page) => page.length)).toEqual([3, 1]);
   });
 
+  it('has pages that are bounded by all that a trace holds', async () => {
+    const talk = await Talk.start(service);
+    const userContext = Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`k${nth}`, '\u{1F600}'.repeat(9_000)]));
+    for (const text of ['One', 'Two']) {
+      service.models.next(says('Hello'));
+      await talk.run(text, { config: { userContext } });
+    }
+    clock.moveOn(2 * MINUTE_MS);
+    await publishTraces(service);
+    expect((await walk(talk)).map((page) => page.length)).toEqual([1, 1]);
+  });
+
   it('keeps to the range that it began with, to the end not included', async () => {
     const talk = await Talk.start(service);
     const on = { organizationId: talk.organization.id, agentId: talk.agentId, threadId: talk.threadId };
@@ -186,7 +207,7 @@ describe('a walk', () => {
     await publishTraces(service);
     const cursor = (await exportOf(talk)).body.meta.cursor ?? '';
     const cursors = await Promise.all([foreign, sibling].map(async (other) => (await exportOf(other)).body.meta.cursor ?? ''));
-    for (const given of [...cursors, `${cursor}x`, 'made-up', newId(), '']) {
+    for (const given of [...cursors, `${cursor}x`, `${cursor}.x`, `${cursor}=`, `${cursor}!`, 'made-up', newId(), '']) {
       expect(await exportOf(talk, { cursor: given })).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION' } });
     }
     expect((await exportOf(talk, { cursor })).body.traces).toHaveLength(1);
@@ -230,6 +251,7 @@ describe('exports', () => {
     const talk = await Talk.start(service, {}, '--features', 'hipaa');
     await published(talk);
     expect(await exportOf(talk)).toMatchObject({ status: 403, body: { code: 'forbidden_trace_access_for_hipaa_agent' } });
+    await ran(talk, 'Switched off before this is published');
     await service.cli('org', 'set', talk.organization.id, '--features', '');
     const { id } = await published(talk);
     expect((await exportOf(talk)).body.traces.map((trace) => trace.id)).toEqual([id]);
