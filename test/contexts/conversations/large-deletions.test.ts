@@ -126,8 +126,8 @@ async function addThreads(talk: Talk, count: number): Promise<void> {
        select message_id, $1, thread_id, id, 'assistant', 'Hello', 'completed', now() from run
      )
      insert into traces (id, organization_id, agent_id, thread_id, channel, provider, model, status, started_at, latency_ms,
-                         credits, input, output, steps)
-     select id, $1, $2, thread_id, 'api', 'anthropic', 'm', 'completed', now(), 1, 0, 'Hi', 'Hello', '[]' from run`,
+                         credits, input, output, steps, ended_at, stored_bytes)
+     select id, $1, $2, thread_id, 'api', 'anthropic', 'm', 'completed', now(), 1, 0, 'Hi', 'Hello', '[]', now(), 7 from run`,
     parameters,
   );
 }

@@ -9,6 +9,8 @@ const OF_THE_PROCESS = new Set([
   'knowledge_embedding_models',
   // Sums of entries, to which a job adds.
   'credit_periods',
+  // What a job counts of traces, minutes after their runs.
+  'trace_counts', 'agent_usage', 'agent_users', 'removed_runs',
   // What a crawl has done so far; tests move the clock on, and sites are crawled again.
   'knowledge_website_origins', 'knowledge_website_pages',
 ]);
@@ -26,6 +28,7 @@ const WRITTEN_LATER: Readonly<Record<string, string>> = {
   drive_items: 'kind,via,name,mime_type,url,size,fingerprint,todo,attempts,page_token,pages,seen_in,result,error,document_id',
   // A file gives its turn to be parsed to the next one once it is ready.
   knowledge_uploads: 'turn',
+  traces: 'published_at,withheld',
   knowledge_websites: 'crawl_id,state,work_left,budget,found,disallowed,budget_reached,started_at,last_successful_at,last_error,active_at,next_crawl_at',
 };
 /** The same, of organizations whose agents run: a run has tool servers asked again, and does not wait for their answer. */
