@@ -214,7 +214,7 @@ class Answer {
     const { input_tokens: input, cache_read_input_tokens: cachedInputTokens, cache_creation_input_tokens: written } = usage;
     if (typeof input === 'number') {
       const inputTokens = input + (cachedInputTokens ?? 0) + (written ?? 0);
-      this.usage = { ...this.usage, inputTokens, cachedInputTokens };
+      this.usage = { ...this.usage, inputTokens, cachedInputTokens: cachedInputTokens ?? null };
     }
     return { type: 'usage', usage: this.usageSoFar() };
   }
