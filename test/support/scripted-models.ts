@@ -1,6 +1,7 @@
 import type { ProviderType } from '../../src/models/index.js';
 import { type Exchange, FakeUpstream, type RecordedRequest } from './fake-upstream.js';
 import { anthropicWire, geminiWire, openaiWire, type ProviderWire, type WireAnswer } from './provider-wire.js';
+import type { WireUsage } from './wire.js';
 
 /** What a scripted model does with one request; the wire is that of the provider it was sent to. */
 export type ModelScript = (exchange: Exchange, wire: ProviderWire) => void | Promise<void>;
@@ -114,10 +115,11 @@ export class HeldReply {
   constructor(
     private readonly before: readonly string[],
     private readonly after: readonly string[] = ['.'],
+    private readonly usage?: WireUsage,
   ) {}
 
   readonly script: ModelScript = async (exchange, wire) => {
-    const frames = wire.text([...this.before, ...this.after]);
+    const frames = wire.text([...this.before, ...this.after], this.usage);
     const cut = frames.findIndex((frame) => frame.includes(JSON.stringify(this.after[0])));
     for (const frame of frames.slice(0, cut)) await exchange.send(frame);
     this.arrived(exchange);

@@ -24,6 +24,7 @@ interface Answer {
   text: string;
   readonly calls: ModelToolCall[];
   readonly providerCalls: ProviderToolCalls;
+  /** The newest that was told: of a call that breaks off, what is known. */
   usage: ModelUsage;
   state: ProviderState | undefined;
 }
@@ -50,8 +51,10 @@ export class CallModel {
     } catch (error) {
       providerCalls.breakOff();
       this.record(state, request, answer, stopwatch, publicFailure(error).error.message);
-      if (!answered(answer) && shortened(state.conversation, error)) return { kind: 'call_model' };
-      state.count(answer.usage);
+      const again = !answered(answer) && shortened(state.conversation, error);
+      // A request that was refused as a whole used nothing; it must not make the run's sum unknown.
+      if (!again || answer.usage.inputTokens !== null) state.count(answer.usage);
+      if (again) return { kind: 'call_model' };
       throw error;
     }
     state.count(answer.usage);
@@ -90,6 +93,9 @@ export class CallModel {
           break;
         case 'provider_tool_result':
           yield* answer.providerCalls.end(event.id, event.output, event.isError);
+          break;
+        case 'usage':
+          answer.usage = event.usage;
           break;
         case 'stopped':
           state.stopReason = event.reason;

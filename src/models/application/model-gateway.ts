@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/index.js';
 import type { ModelEvent, ModelRuntime } from '../domain/model-runtime.js';
 import { MODEL_PROVIDERS, type ModelOptions, type ModelRequest, type ProviderType } from '../providers/index.js';
+import { CheckedCall } from './checked-call.js';
 import { managedAccess } from './managed-providers.js';
 
 /** The runtime of each provider; in demo mode the sandbox stands in for all of them. */
@@ -29,12 +30,14 @@ export class ModelGateway {
    * the operator's. Refusals before the first event are tried again here, at most twice.
    *
    * Iterate to the end: the last event is `stopped`, or the iteration throws a `ModelFailure`, or the
-   * signal's reason after an abort. Leaving early closes the provider's connection.
+   * signal's reason after an abort. Leaving early closes the provider's connection. Counts of tokens that no call
+   * can have are told as null.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     const runtime = this.runtimes.get(request.options.type);
     if (runtime === undefined) throw new Error(`Unknown provider: ${request.options.type}`);
-    return runtime.stream(request, signal);
+    const events = runtime.stream(request, signal);
+    return { [Symbol.asyncIterator]: () => new CheckedCall(events[Symbol.asyncIterator]()) };
   }
 
   /** Whether a call could be made at all: the agent has a key of its own, or the operator has one for the provider. */

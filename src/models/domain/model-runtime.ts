@@ -115,6 +115,11 @@ export type ModelEvent =
       readonly output: string;
       readonly isError: boolean;
     }
+  /**
+   * The counts so far of this call, as soon as the provider tells them: each replaces the one before, `stopped` has the
+   * final ones. Where the call breaks off, the newest is what is known of it; what was not told yet is null.
+   */
+  | { readonly type: 'usage'; readonly usage: ModelUsage }
   | {
       readonly type: 'stopped';
       readonly reason: StopReason;

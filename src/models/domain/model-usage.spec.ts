@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, UNKNOWN_USAGE } from './model-usage.js';
+import { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, plausibleUsage, UNKNOWN_USAGE } from './model-usage.js';
 
 const CALLS: readonly ModelUsage[] = [
   { inputTokens: 10, outputTokens: 4, cachedInputTokens: 6, thinkingTokens: 1 },
@@ -22,5 +22,18 @@ describe('the usage of several calls', () => {
     expect(CALLS.reduce(addKnownUsage, NO_USAGE)).toEqual({
       inputTokens: 30, outputTokens: 9, cachedInputTokens: 6, thinkingTokens: 1,
     });
+  });
+});
+
+describe('a count that no call can have', () => {
+  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 1, 1e18, '7' as unknown as number])('%s is not told', (absurd) => {
+    const parts = { cachedInputTokens: absurd, thinkingTokens: absurd };
+    expect(plausibleUsage({ inputTokens: absurd, outputTokens: absurd, ...parts })).toEqual(UNKNOWN_USAGE);
+  });
+
+  it('leaves the others as they are', () => {
+    const usage = { inputTokens: 1e12, outputTokens: 0, cachedInputTokens: 5, thinkingTokens: null };
+    expect(plausibleUsage(usage)).toEqual(usage);
+    expect(plausibleUsage({ ...usage, outputTokens: -1 })).toEqual({ ...usage, outputTokens: null });
   });
 });

@@ -25,6 +25,19 @@ export const UNKNOWN_USAGE: ModelUsage = {
   thinkingTokens: null,
 };
 
+/** Above what any call can use; sums of many such counts can still be stored. */
+const MAX_PLAUSIBLE_TOKENS = 1e12;
+
+/** Counts that no call can have (negative, fractional, not finite, too large) are taken as not told: null. */
+export function plausibleUsage(usage: ModelUsage): ModelUsage {
+  return {
+    inputTokens: plausible(usage.inputTokens),
+    outputTokens: plausible(usage.outputTokens),
+    cachedInputTokens: plausible(usage.cachedInputTokens),
+    thinkingTokens: plausible(usage.thinkingTokens),
+  };
+}
+
 /** The sum; a total that one side does not know is unknown, a part is what is known of it. */
 export function addUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
   return {
@@ -39,6 +52,11 @@ export function addUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
 export function addKnownUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
   const { inputTokens, outputTokens } = right;
   return addUsage(left, { ...right, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
+}
+
+/** The providers' JSON is not checked before, so the count may be of any type. */
+function plausible(count: number | null | undefined): number | null {
+  return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_PLAUSIBLE_TOKENS ? count : null;
 }
 
 function total(left: number | null, right: number | null): number | null {

@@ -176,7 +176,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire) => {
     return wire.text(['Half an ', 'answer']).slice(0, cutAfter('answer'));
   }
 
-  it.each(cutOff)('that %s leaves the text so far as incomplete, and usage unknown', async (_what, script) => {
+  it.each(cutOff)('that %s leaves the text so far as incomplete, and of the usage what was told', async (_what, script) => {
     const { answer, end, waited, streamed, events } = await fault([script]);
     expect(answer).toMatchObject({ status: 502, body: { code: 'provider_error' } });
     expect(end).toMatchObject({ code: 'provider_error' });
@@ -185,9 +185,8 @@ describe.each(PROVIDER_WIRES)('$provider', (wire) => {
     for (const talk of [waited, streamed]) {
       expect((await talk.messages())[1]).toMatchObject({ content: 'Half an answer', status: 'incomplete' });
     }
-    expect(await waited.trace()).toMatchObject({
-      usage: { inputTokens: null, outputTokens: null, totalTokens: null, credits: 0 },
-    });
+    const told = wire.provider === 'anthropic' ? { inputTokens: 1, credits: 0.0002 } : { inputTokens: null, credits: 0 };
+    expect(await waited.trace()).toMatchObject({ usage: { ...told, outputTokens: null, totalTokens: null } });
     await expectUsable(waited, streamed);
   });
 

@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { calls } from '../../support/scripted-models.js';
 import { statementsOf } from '../../support/statements.js';
 import { Talk } from '../../support/talk.js';
-import { costs, used } from './support.js';
+import { cancelAfterText, costs, used } from './support.js';
 
 const tool = new NotingTool('note', 'changes_resources');
 
@@ -104,6 +104,13 @@ describe('the credits of a month', () => {
     expect(await used(service, talk.key)).toBe(1);
     clock.jump(MONTH_MS);
     expect((await talk.run('Hi')).status).toBe(200);
+  });
+
+  it('are used up by a run that was cancelled once its text was read', async () => {
+    const talk = await Talk.start(service, {}, '--credits', '1', ...BLOCK);
+    await cancelAfterText(service, talk, 5_000);
+    expect(await used(service, talk.key)).toBe(1);
+    expect((await talk.run('Again')).status).toBe(422);
   });
 
   it('bind neither agents with a key of their own, nor organizations that allow more, nor those without any set', async () => {

@@ -1,5 +1,6 @@
 import type { Answer, TestService } from '../../support/harness.js';
-import type { ModelScript } from '../../support/scripted-models.js';
+import { HeldReply, type ModelScript } from '../../support/scripted-models.js';
+import type { Talk } from '../../support/talk.js';
 import type { WireUsage } from '../../support/wire.js';
 
 export interface PeriodView {
@@ -36,6 +37,26 @@ export function costs(tenths: number): ModelScript {
 
 export function costing(usage: WireUsage): ModelScript {
   return (exchange, wire) => exchange.sendAll(wire.text(['ok'], usage));
+}
+
+/** Says something after telling its input, and fails before it tells its output. */
+export function breaksOffCosting(usage: WireUsage): ModelScript {
+  return async (exchange, wire) => {
+    for (const frame of wire.text(['ok'], usage).slice(0, -2)) await exchange.send(frame);
+    exchange.reset();
+  };
+}
+
+/** Streams a run whose model has told `input` tokens, and cancels it once its text was read. */
+export async function cancelAfterText(service: TestService, talk: Talk, input: number): Promise<void> {
+  const held = new HeldReply(['All of the answer'], ['.'], { input, output: 5 });
+  service.models.next(held.script);
+  let runId = '';
+  for await (const { event } of talk.stream('Hi')) {
+    if (event.type === 'RUN_STARTED') runId = String(event['runId']);
+    if (event.type === 'TEXT_MESSAGE_CONTENT') await service.http('POST', `${talk.path}/runs/${runId}/cancel`, { key: talk.key });
+  }
+  held.finish();
 }
 
 export function periods(service: TestService, key: string, query = ''): Promise<Answer<PeriodPage>> {

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { endOrphan, disown } from '../../support/run-owners.js';
 import { breaksOffAfter, calls, HeldReply, refuses } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
-import { costing, costs, entries, type EntryView, periods, used } from './support.js';
+import { breaksOffCosting, cancelAfterText, costing, costs, entries, type EntryView, periods, used } from './support.js';
 
 @Injectable()
 class BlocksPrompts extends RunHooks {
@@ -100,11 +100,38 @@ describe('a run leaves an entry', () => {
     expect(failed).toMatchObject({ inputTokens: null, outputTokens: null, credits: 0 });
   });
 
-  it('of what its calls before the last one cost, where that broke off', async () => {
+  it('of the input, where it was cancelled after its text, as the run and its trace say', async () => {
+    const talk = await Talk.start(service);
+    await cancelAfterText(service, talk, 1200);
+    const told = { inputTokens: 1200, outputTokens: null, credits: 0.24 };
+    expect(await entriesOf(talk)).toMatchObject([told]);
+    const { steps, ...trace } = await talk.trace();
+    expect(trace).toMatchObject({ status: 'cancelled', usage: { ...told, totalTokens: null } });
+    expect(steps).toMatchObject([{ type: 'model', usage: { inputTokens: 1200, outputTokens: null } }]);
+    expect(await used(service, talk.key)).toBe(0.24);
+  });
+
+  it('of the input, where the provider broke off within its answer', async () => {
+    const talk = await Talk.start(service);
+    service.models.next(breaksOffCosting({ input: 1200, output: 5, cached: 1000 }));
+    expect((await talk.run('Hi')).status).toBe(502);
+    expect(await entriesOf(talk)).toMatchObject([{ inputTokens: 1200, outputTokens: null, credits: 0.06 }]);
+  });
+
+  it.each([-1, 0.5, 1e18])('of unknown tokens, where the provider told %s of them', async (absurd) => {
+    const talk = await Talk.start(service);
+    service.models.next(costing({ input: absurd, output: absurd }));
+    const { status, body } = await talk.run('Hi');
+    const unknown = { inputTokens: null, outputTokens: null, credits: 0 };
+    expect([status, body.run]).toMatchObject([200, { status: 'completed', usage: unknown }]);
+    expect(await entriesOf(talk)).toMatchObject([unknown]);
+  });
+
+  it('of what its calls before the last one cost, and what that told, where that broke off', async () => {
     const talk = await Talk.start(service);
     service.models.next(calls('unknown_tool'), breaksOffAfter('Half'));
     await talk.run('Hi');
-    expect(await entriesOf(talk)).toMatchObject([{ inputTokens: null, outputTokens: null, credits: 0.0012 }]);
+    expect(await entriesOf(talk)).toMatchObject([{ inputTokens: 2, outputTokens: null, credits: 0.0014 }]);
   });
 
   it('once, where its process was given up and ended it all the same', async () => {

@@ -1,7 +1,7 @@
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
-import { addUsage, NO_USAGE, UNKNOWN_USAGE } from '../../domain/model-usage.js';
+import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
@@ -70,7 +70,9 @@ class Answer {
   private round: (Block | undefined)[] = [];
   private readonly toolInput = new Map<Block, string>();
   private usage = UNKNOWN_USAGE;
-  private earlierUsage = NO_USAGE;
+  /** Of the rounds before a pause; undefined in the first one. */
+  private earlierUsage: ModelUsage | undefined;
+  private outputAtStart: number | null = null;
   stopReason: Anthropic.StopReason | null = null;
   ended = false;
 
@@ -82,8 +84,7 @@ class Answer {
   take(event: RawEvent): ModelEvent | undefined {
     switch (event.type) {
       case 'message_start':
-        this.countTokens(event.message.usage);
-        return undefined;
+        return this.countStart(event.message.usage);
       case 'content_block_start':
         return this.start(event.index, event.content_block);
       case 'content_block_delta':
@@ -92,8 +93,7 @@ class Answer {
         return this.finish(event.index);
       case 'message_delta':
         this.stopReason = event.delta.stop_reason;
-        this.countTokens(event.usage);
-        return undefined;
+        return this.countTokens(event.usage);
       case 'message_stop':
         this.ended = this.stopReason !== null;
         // After a pause the next request of this call follows, so its signal must live on.
@@ -110,8 +110,9 @@ class Answer {
     this.round = [];
     this.ended = false;
     this.stopReason = null;
-    this.earlierUsage = addUsage(this.earlierUsage, this.usage);
+    this.earlierUsage = this.totalUsage();
     this.usage = UNKNOWN_USAGE;
+    this.outputAtStart = null;
     return this.content;
   }
 
@@ -130,7 +131,7 @@ class Answer {
     yield {
       type: 'stopped',
       reason,
-      usage: addUsage(this.earlierUsage, this.usage),
+      usage: this.totalUsage(),
       ...(replayable ? { state: { provider: 'anthropic', data: { model: this.model, content } } } : {}),
     };
   }
@@ -194,17 +195,43 @@ class Answer {
     return [...this.content, ...round];
   }
 
-  private countTokens(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage | undefined): void {
-    if (usage === undefined) return;
-    const { input_tokens: input, output_tokens: output, output_tokens_details: details } = usage;
-    if (typeof input === 'number') {
-      const { cache_read_input_tokens: cachedInputTokens, cache_creation_input_tokens: written } = usage;
-      const inputTokens = input + (cachedInputTokens ?? 0) + (written ?? 0);
-      this.usage = { ...this.usage, inputTokens, cachedInputTokens };
-    }
+  private countStart(usage: Anthropic.Usage | undefined): ModelEvent | undefined {
+    this.outputAtStart = usage?.output_tokens ?? null;
+    return this.countInput(usage);
+  }
+
+  private countTokens(usage: Anthropic.MessageDeltaUsage | undefined): ModelEvent | undefined {
+    if (usage === undefined) return undefined;
+    const { output_tokens: output, output_tokens_details: details } = usage;
     if (typeof output === 'number') {
       this.usage = { ...this.usage, outputTokens: output, thinkingTokens: details?.thinking_tokens ?? null };
     }
+    return this.countInput(usage);
+  }
+
+  private countInput(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage | undefined): ModelEvent | undefined {
+    if (usage === undefined) return undefined;
+    const { input_tokens: input, cache_read_input_tokens: cachedInputTokens, cache_creation_input_tokens: written } = usage;
+    if (typeof input === 'number') {
+      const inputTokens = input + (cachedInputTokens ?? 0) + (written ?? 0);
+      this.usage = { ...this.usage, inputTokens, cachedInputTokens: cachedInputTokens ?? null };
+    }
+    return { type: 'usage', usage: this.usageSoFar() };
+  }
+
+  /**
+   * What a call that breaks off now is known to have used. The output tokens of `message_start` are those of the first
+   * few tokens, not of what was written after: they would pass for a total, so output is unknown until a
+   * `message_delta` tells it.
+   */
+  private usageSoFar(): ModelUsage {
+    return this.earlierUsage === undefined ? this.usage : addKnownUsage(this.earlierUsage, this.usage);
+  }
+
+  /** Of a round that has ended; servers that speak this API for other models may tell output at the start alone. */
+  private totalUsage(): ModelUsage {
+    const usage = { ...this.usage, outputTokens: this.usage.outputTokens ?? this.outputAtStart };
+    return this.earlierUsage === undefined ? usage : addUsage(this.earlierUsage, usage);
   }
 }
 

@@ -76,12 +76,13 @@ class Answer {
 
   *take(chunk: GenerateContentResponse): Generator<ModelEvent, void> {
     const candidate = chunk.candidates?.[0];
+    // Before the parts: whoever leaves on reading them has been told what they cost.
+    if (this.countTokens(chunk.usageMetadata)) yield { type: 'usage', usage: this.usage };
     for (const part of candidate?.content?.parts ?? []) {
       this.keep(part);
       const told = this.tell(part);
       if (told !== undefined) yield told;
     }
-    this.countTokens(chunk.usageMetadata);
     this.blocked ||= chunk.promptFeedback?.blockReason !== undefined;
     this.finish = candidate?.finishReason ?? this.finish;
     if (this.finish !== undefined || this.blocked) this.call.drain();
@@ -121,8 +122,11 @@ class Answer {
     return { type: part.thought === true ? 'reasoning' : 'text', text: part.text };
   }
 
-  /** What was in the cache is part of the prompt's tokens, and thoughts are not part of the candidates'. */
-  private countTokens(usage: GenerateContentResponse['usageMetadata']): void {
+  /**
+   * What was in the cache is part of the prompt's tokens, and thoughts are not part of the candidates'.
+   * @returns whether the chunk told any
+   */
+  private countTokens(usage: GenerateContentResponse['usageMetadata']): boolean {
     const { promptTokenCount: prompt, candidatesTokenCount: told, thoughtsTokenCount: thought } = usage ?? {};
     if (prompt !== undefined) {
       const inputTokens = prompt + (usage?.toolUsePromptTokenCount ?? 0);
@@ -132,6 +136,7 @@ class Answer {
       const outputTokens = (told ?? 0) + (thought ?? 0);
       this.usage = { ...this.usage, outputTokens, thinkingTokens: thought ?? null };
     }
+    return prompt !== undefined || told !== undefined || thought !== undefined;
   }
 
   private stopReason(): StopReason {

@@ -69,6 +69,7 @@ describe('the sandbox model', () => {
   it('streams a word at a time, on the clock', async () => {
     const clock = new ManualClock();
     const events = new SandboxRuntime(clock).stream(requestOf(openaiWire), new AbortController().signal);
+    await events.next();
     const first = events.next();
     await clock.untilPending();
     await clock.advance(15);
@@ -79,6 +80,7 @@ describe('the sandbox model', () => {
   it('estimates the tokens', async () => {
     const told = await ask({ system: 'x'.repeat(40), messages: [user('y'.repeat(8))] });
     const outputTokens = Math.ceil(textOf(told.events).length / 4);
+    expect(told.events.at(0)).toMatchObject({ type: 'usage', usage: { inputTokens: 12, outputTokens: null } });
     expect(told.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens } });
   });
 

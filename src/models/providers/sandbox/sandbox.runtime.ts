@@ -20,6 +20,9 @@ export class SandboxRuntime implements ModelRuntime {
   async *stream(request: RuntimeRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     signal.throwIfAborted();
     const asked = toolAskedFor(request);
+    const inputTokens = tokensOf(request);
+    // It has no cache and does not think.
+    yield { type: 'usage', usage: { inputTokens, outputTokens: null, cachedInputTokens: 0, thinkingTokens: 0 } };
     const text = asked === undefined ? reply(request) : `${LABEL} Calling the tool ${asked.name}.`;
     for (const word of text.split(/(?<=\s)/)) {
       await this.clock.sleep(WORD_MS, signal);
@@ -34,8 +37,7 @@ export class SandboxRuntime implements ModelRuntime {
     yield {
       type: 'stopped',
       reason: asked === undefined ? 'end' : 'tool_calls',
-      // It has no cache and does not think.
-      usage: { inputTokens: tokensOf(request), outputTokens: estimate(text), cachedInputTokens: 0, thinkingTokens: 0 },
+      usage: { inputTokens, outputTokens: estimate(text), cachedInputTokens: 0, thinkingTokens: 0 },
     };
   }
 }

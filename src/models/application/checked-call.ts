@@ -1,0 +1,25 @@
+import type { ModelEvent } from '../domain/model-runtime.js';
+import { plausibleUsage } from '../domain/model-usage.js';
+
+/**
+ * Hands a call's events on with plausible counts only: what a provider or a gateway says is added up, charged and
+ * stored. Not a generator, which would cost each token more turns of the microtask queue.
+ */
+export class CheckedCall implements AsyncIterator<ModelEvent> {
+  constructor(private readonly call: AsyncIterator<ModelEvent>) {}
+
+  async next(): Promise<IteratorResult<ModelEvent>> {
+    const next = await this.call.next();
+    return next.done === true ? next : { done: false, value: checked(next.value) };
+  }
+
+  async return(): Promise<IteratorResult<ModelEvent>> {
+    await this.call.return?.();
+    return { done: true, value: undefined };
+  }
+}
+
+function checked(event: ModelEvent): ModelEvent {
+  if (event.type !== 'usage' && event.type !== 'stopped') return event;
+  return { ...event, usage: plausibleUsage(event.usage) };
+}
