@@ -6,7 +6,7 @@ import { inBatches } from '../../platform/database/index.js';
 import { type ActiveJob, defineJob, Processor, UnrecoverableError, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { PUSH_BATCH, PUSH_LOAD_BYTES, PUSH_RETRY } from '../limits.js';
-import { traceIdOf } from '../otlp/trace-id.js';
+import { traceIdOf } from '../domain/span-trace-id.js';
 import { type TraceSize, TraceRepository } from '../persistence/trace.repository.js';
 
 const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) });

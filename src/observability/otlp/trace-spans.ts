@@ -4,7 +4,7 @@ import { type Attributes, type HrTime, SpanKind, type SpanStatus, SpanStatusCode
 import { MODEL_PROVIDERS } from '../../models/index.js';
 import type { Trace, TraceStep } from '../domain/trace.js';
 import { ATTRIBUTE, ERROR_TYPE, OPERATION } from './conventions.js';
-import { traceIdOf } from './trace-id.js';
+import { traceIdOf } from '../domain/span-trace-id.js';
 import { contentText, fieldsOf, inputMessages, outputMessages, textOf, type ToolCall, toolCallsOf } from './span-contents.js';
 
 /** A trace of any organization. */
