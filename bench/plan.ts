@@ -200,7 +200,7 @@ const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, sea
 
 const UPLOADS: UploadPlan = { uploads: 1_000, embedded: true };
 
-const TRACES: TracesPlan = { stored: 1_000_000, requests: 100, walkPages: 60, published: 30_000, embedded: 10_000, purged: 20_000 };
+const TRACES: TracesPlan = { stored: 1_000_000, requests: 100, walkPages: 20, published: 30_000, embedded: 10_000, purged: 20_000 };
 
 const FULL: Plan = {
   postgres: {
@@ -249,7 +249,7 @@ const QUICK: Plan = {
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
-  traces: { ...TRACES, stored: 100_000, walkPages: 20, embedded: 0, purged: 5_000 },
+  traces: { ...TRACES, stored: 100_000, embedded: 0, purged: 5_000 },
 };
 
 /** @param options `only`: parts that are measured; none means all */
