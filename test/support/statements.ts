@@ -19,6 +19,9 @@ const BACKGROUND = new RegExp(
     /\bknowledge_uploads\)? (stale|left_behind)\b/,
     /\bknowledge_website/,
     /\bcredit_entries where not counted\b/,
+    /'traces\.publish'|\bupdate traces set published_at\b/,
+    /\b(?:delete from|insert into) (?:removed_runs|trace_counts|agent_usage|agent_users)\b/,
+    /\bfrom agent_usage\s+where (?:\(agent_id, width|width = 'day')/,
   ]
     .map(({ source }) => source)
     .join('|'),
