@@ -249,7 +249,7 @@ const QUICK: Plan = {
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
-  traces: { ...TRACES, stored: 100_000, embedded: 0, purged: 5_000 },
+  traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
 };
 
 /** @param options `only`: parts that are measured; none means all */
