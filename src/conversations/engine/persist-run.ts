@@ -51,13 +51,11 @@ export class PersistRun {
     const notes = { facts: factsOf(outcome), keptResults: state.conversation.keptResults };
     try {
       const revision = await this.insisting(() => this.store(finished, notes));
-      if (revision !== null) {
-        if (state.tail) this.recent.keep(finished.run.threadId, revision, extended(state.tail, state, finished));
-        this.observers.tellEnded(finished);
-        return ended(finished, outcome);
+      if (revision !== null && state.tail) {
+        this.recent.keep(finished.run.threadId, revision, extended(state.tail, state, finished));
       }
       // Deleted with its thread or agent: no row is left that an end could be stored in.
-      if (wasDeleted(state)) {
+      if (revision !== null || wasDeleted(state)) {
         this.observers.tellEnded(finished);
         return ended(finished, outcome);
       }

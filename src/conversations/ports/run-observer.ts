@@ -38,7 +38,9 @@ export abstract class RunObserver {
    * a part of what ends the run, so they must be of bounded size; one that the database refuses delays the end, which is
    * then stored without any of them.
    */
-  abstract record(run: FinishedRun): readonly RunRecord[];
+  record(_run: FinishedRun): readonly RunRecord[] {
+    return [];
+  }
 
   /**
    * Told at most once of each run, in the process that has ended it: its end is stored, or there is nothing left that it
@@ -47,6 +49,6 @@ export abstract class RunObserver {
    * logged and changes nothing.
    */
   ended(_run: FinishedRun): void {
-    // Most observers only keep rows.
+    // Some observers only keep rows.
   }
 }

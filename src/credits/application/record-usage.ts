@@ -5,7 +5,7 @@ import { entryRow } from '../persistence/credit-entry.repository.js';
 /** Makes an entry of every run, in the statement that ends it: what the run says it has cost, and the entry, are one. */
 @Injectable()
 export class RecordUsage extends RunObserver {
-  record({ run, agent }: FinishedRun): readonly RunRecord[] {
+  override record({ run, agent }: FinishedRun): readonly RunRecord[] {
     const { inputTokens, outputTokens, credits } = run.usage;
     return [
       entryRow(run.organizationId, {

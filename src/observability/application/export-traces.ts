@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { type CursorScope, Cursors } from '../../platform/cursors/index.js';
-import type { TimeRange } from '../domain/analytics-range.js';
+import { earlier, later, type TimeRange } from '../domain/analytics-range.js';
 import type { Trace } from '../domain/trace.js';
 import { EXPORT_PAGE, EXPORT_PAGE_BYTES, RETENTION_MS } from '../limits.js';
 import { TraceExportRepository, type WalkPosition } from '../persistence/trace-export.repository.js';
@@ -62,12 +62,4 @@ export class ExportTraces {
   private cursorOf(scope: CursorScope, { from, to }: Walk, { startedAt, id }: Trace): string {
     return this.cursors.issue(scope, [from.toISOString(), to.toISOString(), startedAt.toISOString(), id]);
   }
-}
-
-function later(left: Date, right: Date): Date {
-  return left > right ? left : right;
-}
-
-function earlier(left: Date, right: Date): Date {
-  return left < right ? left : right;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FinishedRun, RunObserver, type RunRecord } from '../../conversations/index.js';
+import { type FinishedRun, RunObserver } from '../../conversations/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 
 /** Writes a line for each run, of ids and figures alone: what was said in it is nowhere in the log. */
@@ -7,10 +7,6 @@ import { Logger } from '../../platform/telemetry/index.js';
 export class LogRuns extends RunObserver {
   constructor(private readonly logger: Logger) {
     super();
-  }
-
-  record(): readonly RunRecord[] {
-    return [];
   }
 
   override ended({ run, agent, channel, latencyMs, timeToFirstTokenMs }: FinishedRun): void {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory, type OrganizationView } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
-import { Database, type Transaction } from '../../platform/database/index.js';
+import { Database, inBatches, type Transaction } from '../../platform/database/index.js';
 import { Outbox } from '../../platform/jobs/index.js';
 import { pushTraces } from '../jobs/push-traces.job.js';
 import { PUBLISH_AFTER_MS, PUBLISH_BATCH, PUSH_BATCH } from '../limits.js';
@@ -10,8 +10,8 @@ import { type PublishedTrace, PublishTracesRepository, type TraceToPublish } fro
 
 /**
  * Takes up each finished trace once, two minutes after its run: counts it for lists, usage and feedback, makes it part of
- * exports, and has it pushed where there is an OpenTelemetry backend. Each batch is one transaction, so that being broken off, or two at once, neither skips a trace nor
- * counts one twice.
+ * exports, and has it pushed where there is an OpenTelemetry backend. Each batch is one transaction, so that being broken
+ * off, or two at once, neither skips a trace nor counts one twice.
  */
 @Injectable()
 export class PublishTraces {
@@ -62,8 +62,8 @@ export class PublishTraces {
 
   private async enqueuePushes(transaction: Transaction, published: readonly PublishedTrace[]): Promise<void> {
     const traceIds = published.flatMap(({ id, withheld }) => (withheld ? [] : [id]));
-    for (let from = 0; from < traceIds.length; from += PUSH_BATCH) {
-      await this.outbox.enqueue(transaction, pushTraces, { traceIds: traceIds.slice(from, from + PUSH_BATCH) });
+    for (const batch of inBatches(traceIds, () => 1, PUSH_BATCH)) {
+      await this.outbox.enqueue(transaction, pushTraces, { traceIds: [...batch] });
     }
   }
 

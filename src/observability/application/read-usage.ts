@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
-import type { TimeRange } from '../domain/analytics-range.js';
+import { earlier, later, type TimeRange } from '../domain/analytics-range.js';
 import { type BucketWidth, Usage, type UsageSummary, WIDTH_MS } from '../domain/usage.js';
 import { RETENTION_MS } from '../limits.js';
 import { AnalyticsRepository } from '../persistence/analytics.repository.js';
@@ -40,6 +40,6 @@ export class ReadUsage {
     const now = this.clock.now().getTime();
     const oldest = new Date(now - RETENTION_MS - WIDTH_MS.day);
     const newest = new Date(now + WIDTH_MS.day);
-    return { from: from < oldest ? oldest : from, to: to > newest ? newest : to };
+    return { from: later(from, oldest), to: earlier(to, newest) };
   }
 }

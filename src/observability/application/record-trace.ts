@@ -8,7 +8,7 @@ import { traceRow } from '../persistence/trace.repository.js';
 /** Leaves a trace of every run, in the statement that ends it: there is one exactly when the run is stored. */
 @Injectable()
 export class RecordTrace extends RunObserver {
-  record(finished: FinishedRun): readonly RunRecord[] {
+  override record(finished: FinishedRun): readonly RunRecord[] {
     return [traceRow(finished.run.organizationId, traceOf(finished))];
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FinishedRun, RunObserver, type RunRecord, type RunStatus } from '../../conversations/index.js';
+import { type FinishedRun, RunObserver, type RunStatus } from '../../conversations/index.js';
 import { PROVIDER_TYPES } from '../../models/index.js';
 import { type Counter, type Histogram, Metrics } from '../../platform/metrics/index.js';
 
@@ -42,10 +42,6 @@ export class RunMetrics extends RunObserver {
       help: 'Tokens that models read (input) and wrote (output), where the provider told.',
       labels: { provider, direction: DIRECTIONS },
     });
-  }
-
-  record(): readonly RunRecord[] {
-    return [];
   }
 
   override ended({ run, agent: { provider }, latencyMs, timeToFirstTokenMs }: FinishedRun): void {

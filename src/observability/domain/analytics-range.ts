@@ -12,8 +12,6 @@ const DAY_MS = WIDTH_MS.day;
 /** Rounded to whole buckets, what lies between still has a year of four digits. */
 const FIRST = new Date('0001-01-01T00:00:00Z');
 const LAST = new Date('9999-01-01T00:00:00Z');
-/** Of `2025-01-31`, which stands for a day rather than a moment. */
-const DATE_LENGTH = 10;
 
 /** @throws ValidationFailed when it ends before it begins */
 export function feedbackRange(from: string | undefined, to: string | undefined, now: Date): TimeRange {
@@ -51,11 +49,11 @@ function ordered(from: Date, to: Date): TimeRange {
   return { from, to };
 }
 
-function later(left: Date, right: Date): Date {
+export function later(left: Date, right: Date): Date {
   return left > right ? left : right;
 }
 
-function earlier(left: Date, right: Date): Date {
+export function earlier(left: Date, right: Date): Date {
   return left < right ? left : right;
 }
 
@@ -65,5 +63,6 @@ function startOf(dateOrTimestamp: string): Date {
 
 function endOf(dateOrTimestamp: string): Date {
   const start = new Date(dateOrTimestamp);
-  return dateOrTimestamp.length === DATE_LENGTH ? new Date(start.getTime() + DAY_MS) : start;
+  // A date stands for its whole day.
+  return dateOrTimestamp.includes('T') ? start : new Date(start.getTime() + DAY_MS);
 }

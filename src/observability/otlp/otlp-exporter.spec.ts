@@ -6,7 +6,7 @@ import { createLogger } from '../../platform/telemetry/index.js';
 import { ExportFailed, OtlpExporter } from './otlp-exporter.js';
 import type { TraceSpan } from './trace-spans.js';
 
-/** By the manual clock. The exporter's own limit goes by the wall's time and begins anew with every byte. */
+/** By the manual clock. The exporter's own limit goes by real time and begins anew with every byte. */
 const TIMEOUT_MS = 30_000;
 const SPAN: TraceSpan = {
   ...{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), parentSpanId: undefined, name: 'run', kind: SpanKind.INTERNAL },

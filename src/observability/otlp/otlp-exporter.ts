@@ -3,7 +3,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
-import type { Clock } from '../../platform/clock/index.js';
+import { type Clock, untilAborted } from '../../platform/clock/index.js';
 import type { OtlpBackend } from '../../platform/config/index.js';
 import type { Logger } from '../../platform/telemetry/index.js';
 import type { TraceSpan } from './trace-spans.js';
@@ -58,7 +58,7 @@ export class OtlpExporter {
     const ended = AbortSignal.any([signal, late.signal]);
     const exporter = new OTLPTraceExporter(this.configuration(ended));
     try {
-      await unlessAborted(ended, this.export(exporter, spans));
+      await untilAborted(this.export(exporter, spans), ended);
     } finally {
       cancel();
       // Ends a connection that answers for ever, and the exporter's own pause before a repetition comes to nothing.
@@ -113,15 +113,6 @@ function failureOf(error: Error | undefined): ExportFailed {
 /** As OTLP has it, and a fault of the server's besides: a proxy in front of it may have answered. */
 function isWorthRepeating(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
-}
-
-function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => { reject(signal.reason as Error); };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject);
-  });
 }
 
 /** The exporter tells of partial success and of its own troubles through this alone. Its texts may hold the backend's. */

@@ -1,3 +1,4 @@
+import { inBatches } from '../../platform/database/index.js';
 import { PUSH_REQUEST_BYTES } from '../limits.js';
 import type { TraceSpan } from './trace-spans.js';
 
@@ -6,17 +7,8 @@ const SPAN_BYTES = 200;
 const ATTRIBUTE_BYTES = 12;
 
 /** The spans in parts that each fit into one request. */
-export function requestParts(spans: readonly TraceSpan[], limit = PUSH_REQUEST_BYTES): TraceSpan[][] {
-  const parts: TraceSpan[][] = [];
-  let left = 0;
-  for (const span of spans) {
-    const bytes = bytesOf(span);
-    const part = parts.at(-1);
-    if (part && bytes <= left) part.push(span);
-    else parts.push([span]);
-    left = (part && bytes <= left ? left : limit) - bytes;
-  }
-  return parts;
+export function requestParts(spans: readonly TraceSpan[], limit = PUSH_REQUEST_BYTES): (readonly TraceSpan[])[] {
+  return [...inBatches(spans, bytesOf, limit)];
 }
 
 /** No less than it takes in a request before compression. */

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type InferResult, sql } from 'kysely';
-import { Database, rowsOf, toDate } from '../../platform/database/index.js';
+import { Database, rowsOf } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import type { Trace } from '../domain/trace.js';
-import { notOfDeletedThread, tables } from './trace-tables.js';
-import { toTrace } from './trace.repository.js';
+import { notOfDeletedThread, tables, toSummary } from './trace-tables.js';
 
 /** Where a walk through the traces of an agent has got to: the last trace that it has seen. */
 export interface WalkPosition {
@@ -81,25 +80,6 @@ function pageOf(walk: WalkPage) {
 
 
 function toExported(row: InferResult<ReturnType<typeof pageOf>>[number]): Trace {
-  return toTrace({
-    id: row.id,
-    agentId: row.agent_id,
-    threadId: row.thread_id,
-    messageId: row.message_id,
-    channel: row.channel,
-    provider: row.provider,
-    model: row.model,
-    status: row.status,
-    startedAt: toDate(row.started_at),
-    latencyMs: row.latency_ms,
-    timeToFirstTokenMs: row.time_to_first_token_ms,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    credits: row.credits,
-    input: row.input,
-    output: row.output,
-    steps: row.steps,
-    error: row.error,
-    userContext: row.user_context,
-  });
+  const { time_to_first_token_ms: timeToFirstTokenMs, steps, error, user_context: userContext } = row;
+  return { ...toSummary(row), timeToFirstTokenMs, steps, error, userContext };
 }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type InferResult, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Database, rowsOf, toDate } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import type { TraceSummary } from '../domain/trace.js';
 import { SUMMARY_CHARACTERS } from '../limits.js';
 import { COUNT_TRACES, withWhole } from './trace-counts.sql.js';
-import { notOfDeletedThread, tables, usageOf } from './trace-tables.js';
+import { notOfDeletedThread, tables, toSummary } from './trace-tables.js';
 
 export interface TraceFilter extends TimeRange {
   readonly organizationId: string;
@@ -70,22 +70,4 @@ function summariesOf(filter: TraceFilter) {
       sql<string>`left(input, ${SUMMARY_CHARACTERS})`.as('input'),
       sql<string>`left(output, ${SUMMARY_CHARACTERS})`.as('output'),
     ]);
-}
-
-function toSummary(row: InferResult<ReturnType<typeof summariesOf>>[number]): TraceSummary {
-  return {
-    id: row.id,
-    agentId: row.agent_id,
-    threadId: row.thread_id,
-    messageId: row.message_id,
-    channel: row.channel,
-    provider: row.provider,
-    model: row.model,
-    status: row.status,
-    startedAt: toDate(row.started_at),
-    latencyMs: row.latency_ms,
-    usage: usageOf(row.input_tokens, row.output_tokens, row.credits),
-    input: row.input,
-    output: row.output,
-  };
 }

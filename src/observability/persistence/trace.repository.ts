@@ -101,7 +101,7 @@ export function traceRow(organizationId: string, { usage, ...trace }: RecordedTr
 }
 
 /** @param stored what a reader of traces is shown, whatever else the row has */
-export function toTrace(stored: Omit<StoredTrace, keyof Unshown>): Trace {
+function toTrace(stored: Omit<StoredTrace, keyof Unshown>): Trace {
   const { inputTokens, outputTokens, credits } = stored;
   return {
     id: stored.id,

@@ -190,7 +190,7 @@ export function UrlField(options: FieldOptions & UrlBounds = {}): PropertyDecora
   return field(options, { type: 'string', format: 'uri', maxLength: max }, rule('isUrl', isUrl, wanted));
 }
 
-/** A day, or a moment; `momentOf` tells the moments. */
+/** A day, or a moment. */
 export function DateOrTimestampField(options: FieldOptions = {}): PropertyDecorator {
   const wanted = says('must be an ISO 8601 date, such as 2025-01-31, or a date and time with an offset');
   const isEither = (value: unknown): boolean => isTimestamp(value) || isDate(value);
