@@ -9,12 +9,6 @@ export class DurationHistogram {
   private readonly counts = new Map<number, number>();
   private total = 0;
 
-  static of(counts: BucketCounts): DurationHistogram {
-    const histogram = new DurationHistogram();
-    histogram.merge(counts);
-    return histogram;
-  }
-
   /** @param bucket as the database counts it, see `bucketOf` of the persistence; null is no duration */
   add(bucket: number | null, count = 1): void {
     if (bucket === null) return;

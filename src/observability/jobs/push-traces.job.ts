@@ -7,7 +7,7 @@ import { type ActiveJob, defineJob, Processor, UnrecoverableError, WorkerHost } 
 import { Logger } from '../../platform/telemetry/index.js';
 import { PUSH_BATCH, PUSH_LOAD_BYTES, PUSH_RETRY } from '../limits.js';
 import { traceIdOf } from '../domain/span-trace-id.js';
-import { type TraceSize, TraceRepository } from '../persistence/trace.repository.js';
+import { TraceRepository } from '../persistence/trace.repository.js';
 
 const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) });
 type Payload = z.output<typeof payload>;
@@ -39,12 +39,12 @@ export class PushTraces extends WorkerHost {
     this.exporting ??= loadExporting(otlp, this.clock, this.logger);
     const { exporter, spansOf, requestParts, ExportFailed } = await this.exporting;
     try {
-      for (const part of inBatches(await this.pushable(data.traceIds), ({ bytes }) => bytes, PUSH_LOAD_BYTES)) {
+      for (const part of inBatches(await this.traces.sizes(data.traceIds), ({ bytes }) => bytes, PUSH_LOAD_BYTES)) {
         const loaded = await this.traces.ofAnyOrganization(part.map(({ id }) => id));
         const spans = loaded.flatMap((trace) => spansOf(trace, otlp.captureContent));
         for (const request of requestParts(spans)) {
           signal.throwIfAborted();
-          // Asked before each request: a slow backend leaves time for an organization to come under HIPAA.
+          // Before each request: a slow backend leaves time for an organization to come under HIPAA.
           const allowed = await this.allowed(loaded);
           const sendable = request.filter(({ traceId }) => allowed.has(traceId));
           if (sendable.length > 0) await exporter.send(sendable, signal);
@@ -56,15 +56,11 @@ export class PushTraces extends WorkerHost {
     }
   }
 
-  /** Nothing of an organization whose agents handle HIPAA data, now or since the run, reaches an outside system. */
-  private async pushable(ids: readonly string[]): Promise<TraceSize[]> {
-    const sizes = await this.traces.sizes(ids);
-    const allowed = await this.allowed(sizes);
-    return sizes.filter(({ id }) => allowed.has(traceIdOf(id)));
-  }
-
-  /** Those of the traces whose organization lets them leave, by the ids that their spans have. */
-  private async allowed(traces: readonly Pick<TraceSize, 'id' | 'organizationId'>[]): Promise<ReadonlySet<string>> {
+  /**
+   * Those of the traces whose organization lets them leave, by the ids that their spans have: nothing of one whose agents
+   * handle HIPAA data, now or since the run, reaches an outside system.
+   */
+  private async allowed(traces: readonly { readonly id: string; readonly organizationId: string }[]): Promise<ReadonlySet<string>> {
     const allowed = new Set<string>();
     for (const { id, organizationId } of traces) {
       const organization = await this.organizations.find(organizationId);

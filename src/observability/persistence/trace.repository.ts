@@ -16,10 +16,9 @@ export interface TraceKey {
   readonly from: Date;
 }
 
-/** How much a trace holds, and whose it is. */
+/** How much a trace holds. */
 export interface TraceSize {
   readonly id: string;
-  readonly organizationId: string;
   /** Roughly, of its texts and JSON. */
   readonly bytes: number;
 }
@@ -47,8 +46,7 @@ export class TraceRepository {
     return rowsOf(
       this.database,
       stillThere(ids)
-        .select(['id', 'organization_id as organizationId'])
-        .select(sql<number>`stored_bytes::float8`.as('bytes'))
+        .select(['id', sql<number>`stored_bytes::float8`.as('bytes')])
         .orderBy('id'),
     );
   }
