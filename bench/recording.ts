@@ -68,9 +68,10 @@ const FINISHED: FinishedRun = {
   decisions: null,
   message: {
     ...{ id: ID, threadId: ID, runId: ID, role: 'assistant', content: 'Lift the car. '.repeat(40), status: 'completed' },
-    ...{ blocked: false, reaction: null, toolCalls: [], transcript: [], createdAt: STARTED },
+    ...{ blocked: false, reaction: null, toolCalls: [], components: [], transcript: [], createdAt: STARTED },
   },
   userContext: { userId: 'user-1', plan: 'free' },
+  userKey: ID,
   steps: [
     { ...STEP, type: 'model', name: 'claude', input: { last: 'How do I change a tyre?' }, output: { text: '', toolCalls: [{ id: 'c', name: 'search', input: { query: 'tyre' } }] } },
     { ...STEP, type: 'tool', name: 'search', input: { query: 'tyre' }, output: 'A page about tyres. '.repeat(20) },

@@ -24,7 +24,7 @@ export type { ChangedBy } from './domain/agent-version.js';
 export { type FieldChange, secretChange } from './domain/field-change.js';
 export type { ToolSettings } from './domain/agent-settings.js';
 export { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './domain/knowledge-search.js';
-export type { ComponentMap, ComponentSwitch, Frequency, ResponseComponents } from './domain/response-components.js';
+export { type ComponentMap, type ComponentSwitch, emittedBy, type Frequency, type ResponseComponents } from './domain/response-components.js';
 export { etagOf } from './http/if-match.js';
 export { ApiVersionHeader } from './http/version-header.js';
 export { ApiIfMatchHeader, writeTargetOf } from './http/write-target.js';

@@ -2,10 +2,8 @@ import { ModelsModule } from '../models/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { EmbedAgent } from './embeddings/embed-agent.js';
 import { EmbeddingModels } from './embeddings/embedding-models.js';
-import { EmbedTexts } from './embeddings/embed-texts.js';
 import { EndpointPause } from './embeddings/endpoint-pause.js';
 import { OutboxEmbeddingQueue } from './embeddings/outbox-embedding-queue.js';
-import { QueryEmbeddings } from './embeddings/query-embeddings.js';
 import { SemanticSearchState } from './embeddings/semantic-search-state.js';
 import { EmbeddingQueue } from './indexing/embedding-queue.js';
 import { EmbedChunks } from './jobs/embed-chunks.job.js';
@@ -23,7 +21,7 @@ export const embeddingsPart: KnowledgePart = {
   controllers: [],
   providers: [
     ...[VectorTable, VectorRepository, VectorIndex, EmbeddingModelRepository, EmbeddingLeaseRepository],
-    ...[EmbeddingModels, EmbedTexts, EndpointPause, EmbedAgent, QueryEmbeddings, SemanticSearchState],
+    ...[EmbeddingModels, EndpointPause, EmbedAgent, SemanticSearchState],
     ...[EmbedChunks, EmbedMissing],
     { provide: EmbeddingQueue, useClass: OutboxEmbeddingQueue },
   ],

@@ -6,8 +6,10 @@ import { modelsSchema } from './persistence/models.schema.js';
 export const modelsContext = { name: 'models', modules: [ModelsModule, GatewaysModule], schema: modelsSchema } satisfies Context;
 
 export { GatewaysModule, ModelsModule };
+export { type EmbeddingFailure, EmbedTexts } from './application/embed-texts.js';
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';
+export { QueryEmbeddings } from './application/query-embeddings.js';
 export { checkProviderSettings } from './application/managed-providers.js';
 export { type CatalogueModel, creditsFor } from './domain/catalogue-model.js';
 export { GatewayNotPermitted } from './domain/gateway.errors.js';
@@ -21,7 +23,7 @@ export {
   PATH_PART,
 } from './domain/gateway.js';
 export type { ModelAttachment, ModelMedia, ModelImageType } from './domain/model-attachment.js';
-export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_CHARACTERS, MAX_EMBEDDED_TEXTS } from './domain/embedding-model.js';
+export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_TEXTS } from './domain/embedding-model.js';
 export { ModelFailure, type ModelFailureCode } from './domain/model-failure.js';
 export type * from './domain/model-runtime.js';
 export { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, UNKNOWN_USAGE } from './domain/model-usage.js';

@@ -2,8 +2,10 @@ import { Module } from '@nestjs/common';
 import { Clock } from '../platform/clock/index.js';
 import { Settings } from '../platform/config/index.js';
 import { secureRandomBytes } from '../platform/ids/index.js';
+import { EmbedTexts } from './application/embed-texts.js';
 import { managedAccess } from './application/managed-providers.js';
 import { MODEL_RUNTIMES, ModelGateway, type ModelRuntimes } from './application/model-gateway.js';
+import { QueryEmbeddings } from './application/query-embeddings.js';
 import { EmbeddingModel } from './domain/embedding-model.js';
 import type { ModelRuntime } from './domain/model-runtime.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
@@ -41,8 +43,9 @@ function randomFraction(): number {
       useFactory: ({ embeddings }: Settings, transport: ModelTransport, clock: Clock) => new OpenAiEmbeddings(embeddings, transport, clock),
       inject: [Settings, ModelTransport, Clock],
     },
+    ...[EmbedTexts, QueryEmbeddings],
     ModelGateway,
   ],
-  exports: [EmbeddingModel, ModelGateway],
+  exports: [EmbeddingModel, EmbedTexts, ModelGateway, QueryEmbeddings],
 })
 export class ModelsModule {}

@@ -14,7 +14,7 @@ export type ComponentSwitch = keyof typeof SWITCH_DEFAULTS;
 export const COMPONENT_SWITCHES = Object.keys(SWITCH_DEFAULTS) as readonly ComponentSwitch[];
 
 /** The switches whose components an agent of this type can emit. */
-function emittedBy(type: AgentType): readonly ComponentSwitch[] {
+export function emittedBy(type: AgentType): readonly ComponentSwitch[] {
   if (type === 'classic') return [];
   const { responseComponents } = knownProvider(type);
   if (responseComponents === 'all') return COMPONENT_SWITCHES;

@@ -4,11 +4,12 @@ import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
+import { userKeyOf } from '../domain/user-key.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import { RunOwner } from '../engine/run-owner.js';
 import type { NewRun, StartResult } from '../persistence/run.repository.js';
-import type { RunContext, UserContext } from '../ports/index.js';
+import type { RunContext, UserContext, Widget } from '../ports/index.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 
 /** What every request for a run says, whatever the run answers. */
@@ -18,6 +19,8 @@ export interface RunRequest {
   /** Put after everything else of the system prompt. */
   readonly callerPrompt?: string;
   readonly userContext: UserContext | null;
+  /** The widget that the caller says it is. */
+  readonly widget?: Widget | undefined;
   /** Nobody can be asked to approve a tool call. */
   readonly nonInteractive?: boolean;
   /** Whether the model's thinking is asked for and put on the stream. */
@@ -63,7 +66,7 @@ export class RunLauncher {
     { threadId, userMessage, attached, resumeInput }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
-    const { organizationId, agent, userContext, callerPrompt, showReasoning, nonInteractive = false } = request;
+    const { organizationId, agent, userContext, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
     // Reading attachments takes its time, in which the process may have been told to stop.
     if (this.shutdown.isStopping) return refused('stopping', attached);
     const { type: provider, model, useOwnApiKey } = agent.provider;
@@ -86,7 +89,8 @@ export class RunLauncher {
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         decisions: resumeInput?.decisions ?? null,
-        ...{ userContext, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
+        ...{ userContext, userKey: userKeyOf(userContext?.['userId']), widget },
+        ...{ callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,
     );

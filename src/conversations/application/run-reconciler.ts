@@ -7,6 +7,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import type { Message } from '../domain/message.js';
 import { runError } from '../engine/agui-events.js';
 import { RunObservers } from '../engine/run-observers.js';
+import { userKeyOf } from '../domain/user-key.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
 import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
@@ -122,6 +123,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       agent,
       channel,
       userContext,
+      userKey: userKeyOf(userContext?.['userId']),
       userMessage,
       decisions,
       message: message === null ? null : interrupted(message),

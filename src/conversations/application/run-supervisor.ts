@@ -54,7 +54,7 @@ export class RunSupervisor {
   }
 
   /** @param revision of the thread that the run begins at, null where it is not known */
-  launch(input: Omit<RunContext, 'signal' | 'steps'>, revision: number | null): ActiveRun {
+  launch(input: Omit<RunContext, 'signal' | 'steps' | 'earlierCalls'>, revision: number | null): ActiveRun {
     const controller = new AbortController();
     const abort = (cause: RunAbortCause): void => {
       controller.abort(new RunAborted(cause));
@@ -63,7 +63,7 @@ export class RunSupervisor {
       abort('timeout');
     });
     const writer = this.log.open(input.runId);
-    const ended = this.drive({ ...input, steps: [], signal: controller.signal }, revision, writer).finally(() => {
+    const ended = this.drive({ ...input, steps: [], earlierCalls: [], signal: controller.signal }, revision, writer).finally(() => {
       cancelTimeout();
       input.attached.release();
       writer.end();

@@ -12,6 +12,7 @@ function stored(changes: Partial<Message>): Message {
     blocked: false,
     reaction: null,
     toolCalls: [],
+    components: [],
     transcript: [],
     createdAt: new Date(0),
     ...changes,

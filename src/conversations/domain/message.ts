@@ -28,6 +28,16 @@ export interface ToolCallRecord {
   readonly status: ToolCallStatus;
 }
 
+/** Something that the widget draws beside the reply's text. */
+export interface MessageComponent {
+  readonly id: string;
+  /** What is drawn, such as `confirm`. */
+  readonly component: string;
+  readonly props: JsonObject;
+  /** The same as prose. */
+  readonly fallback: string;
+}
+
 export const REACTION_NAMES = ['thumbs_up', 'thumbs_down'] as const;
 export type ReactionName = (typeof REACTION_NAMES)[number];
 
@@ -53,6 +63,7 @@ export interface Message {
   readonly additionalContext?: readonly string[];
   readonly reaction: Reaction | null;
   readonly toolCalls: readonly ToolCallRecord[];
+  readonly components: readonly MessageComponent[];
   /** An assistant message that used tools, as the model has to read it again; empty otherwise. */
   readonly transcript: readonly ModelMessage[];
   readonly createdAt: Date;

@@ -1,5 +1,5 @@
 import { EventType, type AGUIEvent, PROTOCOL_VERSION, type RunFinishedOutcome } from '@ag-ui/core';
-import type { ToolCallRecord } from '../domain/message.js';
+import type { MessageComponent, ToolCallRecord } from '../domain/message.js';
 import type { RunError } from '../domain/run.js';
 import type { MessageView, RunView } from './presenters.js';
 
@@ -64,6 +64,12 @@ export const toolCallResult = (messageId: string, call: ToolCallRecord): RunEven
   toolCallId: call.id,
   content: call.output ?? '',
   role: 'tool',
+});
+
+export const componentShown = ({ id, component, props, fallback }: MessageComponent): RunEvent => ({
+  type: EventType.CUSTOM,
+  name: 'component',
+  value: { id, component, props, fallback },
 });
 
 /** How a run that did not fail ends. */

@@ -187,6 +187,7 @@ export class ExecuteTools {
     this.keepResult(state, call, result);
     this.metrics.count(kindOf(state, name), status, latencyMs);
     yield* state.settleCall(index, { id, name, input, output: result.output, status });
+    if (result.component && status === 'completed') yield* state.showComponent(result.component);
   }
 
   /** A call that was declined belongs to the message of the run that asked; this one has only its result. */

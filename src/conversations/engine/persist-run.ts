@@ -172,6 +172,7 @@ export class PersistRun {
       decisions: context.decisions,
       message: messageOf(state, outcome),
       userContext: context.userContext,
+      userKey: context.userKey,
       steps: state.steps,
       latencyMs: elapsedMs(),
       timeToFirstTokenMs: state.timeToFirstTextMs,

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting } from '../../agents/index.js';
+import type { ModelMessage } from '../../models/index.js';
 import { untilAborted } from '../../platform/clock/index.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
-import type { PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
+import type { EarlierCall, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { LoadHistory } from './load-history.js';
 import { withContext } from '../domain/message.js';
@@ -60,6 +61,7 @@ export class PrepareRun {
       state.conversation.goOnWith(history.currentMessages, keptResults);
       state.continued = history.currentMessages.some((entry) => entry.role === 'user' && entry.guidance === true);
       state.tools.useAgain(history.currentMessages);
+      context.earlierCalls.push(...callsOf(history.currentMessages));
       return { kind: 'resume_tools', decisions: context.decisions ?? [] };
     }
     await this.keepContext(state, context.userMessage.id, verdict.additionalContext);
@@ -76,6 +78,10 @@ export class PrepareRun {
     if (!stored) throw new RunAborted('lost_ownership');
     state.promptContext = promptContext;
   }
+}
+
+function callsOf(exchange: readonly ModelMessage[]): EarlierCall[] {
+  return exchange.flatMap((entry) => (entry.role === 'tool' ? [{ name: entry.toolName, failed: entry.isError }] : []));
 }
 
 function block(state: RunState, reason: string | null): NextStep {

@@ -1,6 +1,6 @@
 import type { Interrupt, RunFinishedOutcome } from '@ag-ui/core';
 import { approvalExpiry, type ApprovalRequest } from '../domain/approval.js';
-import type { MessageRole, MessageStatus, Reaction, ReactionName, ShownMessage, ToolCallRecord } from '../domain/message.js';
+import type { MessageComponent, MessageRole, MessageStatus, Reaction, ReactionName, ShownMessage, ToolCallRecord } from '../domain/message.js';
 import type { Run, RunError, RunStatus, RunUsage } from '../domain/run.js';
 import type { Thread } from '../domain/thread.js';
 
@@ -27,7 +27,7 @@ export interface MessageView {
   readonly runId: string | null;
   readonly status: MessageStatus;
   readonly blocked?: true;
-  readonly components: readonly never[];
+  readonly components: readonly MessageComponent[];
   readonly toolCalls?: readonly ToolCallRecord[];
   /** At most one, by its name. */
   readonly reactions: Readonly<Partial<Record<ReactionName, ReactionView>>>;
@@ -119,7 +119,7 @@ export function messageView(
     runId: message.runId,
     status: message.status,
     ...(message.blocked ? { blocked: true as const } : {}),
-    components: [],
+    components: message.components,
     ...(toolProgress ? { toolCalls: message.toolCalls } : {}),
     reactions: reactionView(message.reaction),
   };

@@ -2,6 +2,7 @@ import { type ApprovalDecision, declinedOutput } from '../domain/approval.js';
 import type { Message, ToolCallRecord } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import {
+  componentShown,
   runError,
   type RunEvent,
   runFinished,
@@ -34,7 +35,10 @@ export function* replayRun(replayed: ReplayedRun): Generator<RunEvent> {
   const { run, message, provider, model, toolProgress } = replayed;
   yield runStarted(run.threadId, run.id);
   if (toolProgress) yield* replayCalls(replayed);
-  if (message) yield* replayText(message);
+  if (message) {
+    for (const component of message.components) yield componentShown(component);
+    yield* replayText(message);
+  }
   if (run.error) {
     yield runError(run.error);
     return;

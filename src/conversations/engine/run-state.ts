@@ -1,14 +1,15 @@
 import { addKnownUsage, addUsage, type ModelRoute, type ModelToolCall, type ModelUsage, NO_USAGE, type StopReason } from '../../models/index.js';
 import type { Stopwatch } from '../../platform/clock/index.js';
-import { SEGMENT_BREAK, type Message, type MessageStatus, type ToolCallRecord } from '../domain/message.js';
+import { SEGMENT_BREAK, type Message, type MessageComponent, type MessageStatus, type ToolCallRecord } from '../domain/message.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { RunOutcome } from '../domain/run.js';
-import type { RunContext, RunStep } from '../ports/index.js';
+import type { RunContext, RunStep, ShownComponent } from '../ports/index.js';
 import type { CachedHistory } from './history-cache.js';
 import { RunConversation } from './run-conversation.js';
 import { ToolOutputs } from './tool-output.js';
 import { ToolSet } from './tool-set.js';
 import {
+  componentShown,
   reasoningContent,
   reasoningEnd,
   reasoningStart,
@@ -53,6 +54,7 @@ export class RunState {
   tools = new ToolSet([], 0);
   readonly conversation: RunConversation;
   readonly toolCalls: ToolCallRecord[] = [];
+  readonly components: MessageComponent[] = [];
   readonly providerCalls = new Map<string, OpenProviderCall>();
   readonly outputs = new ToolOutputs();
   text = '';
@@ -184,6 +186,16 @@ export class RunState {
     if (this.context.agent.toolProgress) yield toolCallResult(this.nextId(), record);
   }
 
+  /** Shown to everyone who reads the run, also where the agent's tool activity is not. */
+  *showComponent({ component, props, fallback, asText }: ShownComponent): Generator<RunEvent> {
+    const shown = { id: this.nextId(), component, props, fallback };
+    this.components.push(shown);
+    yield componentShown(shown);
+    if (!asText) return;
+    yield* this.say(fallback);
+    yield* this.endText();
+  }
+
   *endText(): Generator<RunEvent> {
     if (!this.textOpen) return;
     this.textOpen = false;
@@ -214,6 +226,7 @@ export class RunState {
       status,
       blocked: outcome?.status === 'completed' && outcome.blocked,
       reaction: null,
+      components: [...this.components],
       toolCalls: outcome ? this.toolCalls.map(over) : [...this.toolCalls],
       transcript: this.conversation.stored(outcome?.status === 'requires_action'),
       // When the reply began, so that it never shares its time with the question.

@@ -57,10 +57,10 @@ export class AgUiController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const input = readAgUiInput(body);
-    const { threadId, conversation, answers, userContext } = input;
+    const { threadId, conversation, answers, userContext, widget } = input;
     const onThread = (id: string): void => void reply.header(THREAD_HEADER, id);
     const run = await this.runAgUi.execute({
-      ...{ organizationId, agent, threadId, conversation, answers, userContext },
+      ...{ organizationId, agent, threadId, conversation, answers, userContext, widget },
       ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },
     });
     onThread(run.threadId);

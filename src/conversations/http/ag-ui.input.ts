@@ -12,8 +12,8 @@ import {
 import { AttachmentCount, MAX_ATTACHMENTS } from './attachments.dto.js';
 import { checkContent, checkInstructions, MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
-import type { UserContext } from '../ports/index.js';
-import { MAX_REASON, readAnswers, ResumeListBody, RunConfigBody } from './runs.dto.js';
+import type { UserContext, Widget } from '../ports/index.js';
+import { MAX_REASON, readAnswers, ResumeListBody, RunCallerBody } from './runs.dto.js';
 
 /** A request of an AG-UI client, as far as it concerns the agent. */
 export interface AgUiRequest {
@@ -23,7 +23,11 @@ export interface AgUiRequest {
   /** Empty where the conversation's last message is answered. */
   readonly answers: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
+  readonly widget?: Widget | undefined;
 }
+
+/** What is read of `forwardedProps`. */
+const CALLER_FIELDS = ['userContext', 'widget'] as const;
 
 /** The request body in the OpenAPI document: AG-UI's own `RunAgentInput`. */
 export const AG_UI_INPUT_SCHEMA = {
@@ -63,7 +67,15 @@ export const AG_UI_INPUT_SCHEMA = {
     },
     forwardedProps: {
       type: 'object',
-      properties: { userContext: { type: 'object', description: 'As `config.userContext` of a run.' } },
+      properties: {
+        userContext: { type: 'object', description: 'As `config.userContext` of a run.' },
+        widget: {
+          type: 'object',
+          required: ['version'],
+          properties: { version: { type: 'string' } },
+          description: 'As `widget` of a run: the front end draws response components.',
+        },
+      },
     },
     tools: { type: 'array', maxItems: MAX_ENTRIES, items: { type: 'object' }, description: 'Not called: the agent has its own tools.' },
     state: { description: 'Not used.' },
@@ -101,7 +113,7 @@ export function readAgUiInput(body: unknown): AgUiRequest {
     runId,
     conversation: { ...said, instructions: instructionsOf(messages, context) },
     answers,
-    userContext: readUserContext(forwardedProps),
+    ...readCaller(forwardedProps),
   };
 }
 
@@ -209,10 +221,11 @@ function instructionsOf(messages: readonly AgUiMessage[], context: readonly AgUi
   return all;
 }
 
-function readUserContext(forwardedProps: unknown): UserContext | null {
-  if (typeof forwardedProps !== 'object' || forwardedProps === null) return null;
-  if (!Object.hasOwn(forwardedProps, 'userContext')) return null;
-  const { userContext } = forwardedProps as { userContext: unknown };
-  const config = validated(RunConfigBody, { userContext }, 'body/forwardedProps');
-  return config.userContext ?? null;
+/** Front ends forward properties of their own too, which are not looked at. */
+function readCaller(forwardedProps: unknown): Pick<AgUiRequest, 'userContext' | 'widget'> {
+  if (typeof forwardedProps !== 'object' || forwardedProps === null) return { userContext: null };
+  const sent = CALLER_FIELDS.filter((field) => Object.hasOwn(forwardedProps, field));
+  const fields = Object.fromEntries(sent.map((field) => [field, (forwardedProps as Readonly<Record<string, unknown>>)[field]]));
+  const { userContext = null, widget } = validated(RunCallerBody, fields, 'body/forwardedProps');
+  return { userContext, widget };
 }

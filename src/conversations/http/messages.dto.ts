@@ -2,7 +2,6 @@ import {
   BooleanField,
   EnumField,
   IntegerField,
-  JsonField,
   JsonObjectField,
   NumberField,
   ObjectField,
@@ -65,6 +64,17 @@ export class ToolCallResponse {
   readonly status!: ToolCallStatus;
 }
 
+export class ComponentResponse {
+  @UuidField()
+  readonly id!: string;
+  @StringField({ description: 'What is to be drawn: `confirm`, `select`, `card` or `list`; others may come.' })
+  readonly component!: string;
+  @JsonObjectField({ description: 'What it is drawn with.' })
+  readonly props!: Readonly<Record<string, unknown>>;
+  @StringField({ description: 'The same as prose (Markdown), for a widget that cannot draw it.' })
+  readonly fallback!: string;
+}
+
 export class MessageResponse {
   @UuidField()
   readonly id!: string;
@@ -84,8 +94,10 @@ export class MessageResponse {
   readonly status!: MessageStatus;
   @BooleanField({ optional: true, description: 'The prompt was blocked; the text is the reason.' })
   readonly blocked?: boolean;
-  @JsonField({ array: true })
-  readonly components!: readonly unknown[];
+  @ObjectListField(() => ComponentResponse, {
+    description: 'Response components of a reply, in their order. What the user chooses there comes back as the next message.',
+  })
+  readonly components!: readonly ComponentResponse[];
   @ObjectListField(() => ToolCallResponse, {
     optional: true,
     description: 'Present where the agent shows its tool activity (`toolProgress`).',

@@ -33,7 +33,7 @@ interface RunResult {
 }
 
 /** What a new run needs of either route's body. */
-type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config'>;
+type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config' | 'widget'>;
 
 const APPROVALS =
   'Where calls of tools need approval, the run ends as `requires_action` with one interrupt a call; the next run’s ' +
@@ -190,14 +190,14 @@ export class RunsController {
   private start(
     { organizationId }: Principal,
     thread: ThreadReference,
-    { message, resume, config }: RunBody,
+    { message, resume, config, widget }: RunBody,
     options: {
       readonly showReasoning: boolean;
       readonly idempotency: IdempotentRequest | undefined;
       readonly disconnected: () => AbortSignal;
     },
   ): Promise<ActiveRun> {
-    const run = { organizationId, thread, userContext: config?.userContext ?? null, ...options };
+    const run = { organizationId, thread, userContext: config?.userContext ?? null, widget, ...options };
     if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []) });
     return this.startRun.execute({ ...run, text: message.content, attachments: message.attachments });
   }

@@ -39,8 +39,14 @@ export class RunConfigBody {
 }
 
 export class RunWidgetBody {
-  @StringField({ min: 1, max: 64, description: 'Version of the widget SDK.' })
+  @StringField({ min: 1, max: 64, description: 'Version of the widget SDK, such as `0.5.0`; what is no version counts as an old one.' })
   readonly version!: string;
+}
+
+/** What other bodies have of a run's. */
+export class RunCallerBody extends RunConfigBody {
+  @ObjectField(() => RunWidgetBody, { optional: true })
+  readonly widget?: RunWidgetBody;
 }
 
 const ANSWER_STATUSES = ['resolved', 'cancelled'] as const;
@@ -76,6 +82,10 @@ const RESUME_DESCRIPTION =
 
 const ON_DISCONNECT_DESCRIPTION = 'What becomes of the run when the caller goes away; `continue` unless said otherwise.';
 
+const WIDGET_DESCRIPTION =
+  'Somebody waits for the reply in the widget: the agent may offer response components. One that needs a newer widget comes ' +
+  'as prose in the text too.';
+
 export class CreateRunBody {
   @ObjectField(() => RunMessageBody, { optional: true, description: `Exactly one of \`message\` and \`resume\`. ${MESSAGE_DESCRIPTION}` })
   readonly message?: RunMessageBody;
@@ -83,7 +93,7 @@ export class CreateRunBody {
   readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RunConfigBody, { optional: true })
   readonly config?: RunConfigBody;
-  @ObjectField(() => RunWidgetBody, { optional: true })
+  @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
   readonly widget?: RunWidgetBody;
   @EnumField(ON_DISCONNECT, { optional: true, description: ON_DISCONNECT_DESCRIPTION })
   readonly onDisconnect?: 'continue' | 'cancel';
@@ -105,7 +115,7 @@ export class StreamRunBody {
   readonly rejoin?: RejoinBody;
   @ObjectField(() => RunConfigBody, { optional: true })
   readonly config?: RunConfigBody;
-  @ObjectField(() => RunWidgetBody, { optional: true })
+  @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
   readonly widget?: RunWidgetBody;
   @EnumField(ON_DISCONNECT, { optional: true, description: ON_DISCONNECT_DESCRIPTION })
   readonly onDisconnect?: 'continue' | 'cancel';

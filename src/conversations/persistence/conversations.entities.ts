@@ -3,7 +3,7 @@ import type { ModelMessage, ProviderType, StopReason } from '../../models/index.
 import { type ColumnsOf, queryBuilder, StorableJson } from '../../platform/database/index.js';
 import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { MessageAttachment } from '../domain/attachment.js';
-import type { MessageRole, MessageStatus, Reaction, ToolCallRecord } from '../domain/message.js';
+import type { MessageComponent, MessageRole, MessageStatus, Reaction, ToolCallRecord } from '../domain/message.js';
 import type { FailureFacts, RunError, RunStatus } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
@@ -42,6 +42,7 @@ export const messages = defineEntity({
     attachments: p.type(StorableJson).$type<readonly MessageAttachment[]>(),
     reaction: p.type(StorableJson).$type<Reaction>().strictNullable(),
     toolCalls: p.type(StorableJson).$type<readonly ToolCallRecord[]>(),
+    components: p.type(StorableJson).$type<readonly MessageComponent[]>(),
     /** Read by models again, and by nobody else. */
     transcript: p.type(StorableJson).$type<readonly ModelMessage[]>().lazy(),
     createdAt: p.datetime(6),
@@ -93,7 +94,7 @@ export const idempotencyKeys = defineEntity({
 /** With what the database keeps of a row by itself, and what a conversation depends on of an agent: that it is there. */
 interface ConversationTables {
   threads: ColumnsOf<typeof threads> & { activity_at: string; awaiting_run_id: string | null };
-  messages: ColumnsOf<typeof messages> & { seq: number; shown_bytes: number; tool_bytes: number };
+  messages: ColumnsOf<typeof messages> & { seq: number; shown_bytes: number; tool_bytes: number; component_bytes: number };
   runs: ColumnsOf<typeof runs>;
   idempotency_keys: ColumnsOf<typeof idempotencyKeys>;
   agents: { id: string; organization_id: string };

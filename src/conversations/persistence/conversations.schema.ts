@@ -157,7 +157,12 @@ const reactions = migration('2026112421_conversations_reactions', [
   'create index messages_by_reaction on messages (organization_id, created_at) where reaction is not null',
 ]);
 
+/** What the widget draws beside a reply, and what it takes in bytes. */
+const components = migration('2026112501_conversations_components', [
+  `alter table messages add column components jsonb not null default '[]', add column component_bytes bigint not null default 2`,
+]);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components],
 };

@@ -25,6 +25,7 @@ const MESSAGE_PARAMETERS = {
   messageStatus: 'text',
   blocked: 'boolean',
   toolCalls: 'jsonb',
+  components: 'jsonb',
   transcript: 'jsonb',
   messageCreatedAt: 'timestamptz',
 } as const;
@@ -52,13 +53,16 @@ type FinishParameters = { readonly [Name in keyof typeof FINISH_PARAMETERS]: str
 const upsertMessage = (p: CheckpointParameters, source: string): string => `
   message as (
     insert into messages
-      (id, organization_id, thread_id, run_id, role, content, status, blocked, tool_calls, transcript, created_at)
+      (id, organization_id, thread_id, run_id, role, content, status, blocked, tool_calls, transcript, components,
+       component_bytes, created_at)
     select ${p.messageId}, ${p.organizationId}, ${p.threadId}, ${p.runId}, 'assistant', ${p.content},
-           ${p.messageStatus}, ${p.blocked}, ${p.toolCalls}, ${p.transcript}, ${p.messageCreatedAt}
+           ${p.messageStatus}, ${p.blocked}, ${p.toolCalls}, ${p.transcript}, ${p.components},
+           octet_length(${p.components}::text), ${p.messageCreatedAt}
     from ${source} where ${p.messageId} is not null
     on conflict (id) do update set
       content = excluded.content, status = excluded.status, blocked = excluded.blocked,
-      tool_calls = excluded.tool_calls, transcript = excluded.transcript
+      tool_calls = excluded.tool_calls, transcript = excluded.transcript, components = excluded.components,
+      component_bytes = excluded.component_bytes
   )`;
 
 /** Keeps the message as it stands, while the run is its owner's. */
@@ -151,6 +155,7 @@ export function messageParameters(message: Message | null): Omit<ParametersOf<ty
     messageStatus: message?.status ?? null,
     blocked: message?.blocked ?? null,
     toolCalls: message?.toolCalls ?? null,
+    components: message?.components ?? null,
     transcript: message?.transcript ?? null,
     messageCreatedAt: message?.createdAt ?? null,
   };

@@ -30,7 +30,7 @@ type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'
 
 const SHOWN_COLUMNS = [
   ...(['id', 'thread_id', 'run_id', 'role', 'content', 'status', 'blocked'] as const),
-  ...(['attachments', 'reaction', 'created_at'] as const),
+  ...(['attachments', 'components', 'reaction', 'created_at'] as const),
 ] as const;
 
 const MESSAGE_COLUMNS = [...SHOWN_COLUMNS, 'tool_calls', 'transcript'] as const;
@@ -66,7 +66,7 @@ export class MessageRepository {
     threadId: string,
     { limit, maxBytes, toolCalls }: PageBounds & { readonly toolCalls: boolean },
   ): Promise<Page<ShownMessage>> {
-    const bytes = toolCalls ? sql<number>`shown_bytes + tool_bytes` : sql<number>`shown_bytes`;
+    const bytes = toolCalls ? sql<number>`shown_bytes + component_bytes + tool_bytes` : sql<number>`shown_bytes + component_bytes`;
     const calls = toolCalls ? sql<readonly ToolCallRecord[]>`tool_calls` : sql<readonly ToolCallRecord[]>`'[]'::jsonb`;
     const page = newestWithin(organizationId, threadId, limit, bytes)
       .selectFrom('newest')
@@ -126,8 +126,8 @@ export class MessageRepository {
       const message = await em.findOne(messages, reply, { lockMode: LockMode.PESSIMISTIC_WRITE });
       if (!message) return null;
       message.reaction = reaction;
-      const { id, runId, role, content, status, blocked, attachments, toolCalls, createdAt } = message;
-      const shown = { id, threadId, runId, role, content, status, blocked, reaction, toolCalls, createdAt };
+      const { id, runId, role, content, status, blocked, attachments, components, toolCalls, createdAt } = message;
+      const shown = { id, threadId, runId, role, content, status, blocked, reaction, components, toolCalls, createdAt };
       return attachments.length === 0 ? shown : { ...shown, attachments };
     });
   }
@@ -176,6 +176,7 @@ function toShownMessage(row: ShownRow): ShownMessage {
     blocked: row.blocked,
     ...(row.attachments.length === 0 ? {} : { attachments: row.attachments }),
     reaction: row.reaction,
+    components: row.components,
     toolCalls: row.tool_calls,
     createdAt: toDate(row.created_at),
   };

@@ -9,6 +9,18 @@ import type { RunStep } from './run-step.js';
 /** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
 export type UserContext = Readonly<Record<string, string | number | boolean>>;
 
+/** The widget that waits for the reply. */
+export interface Widget {
+  /** Of its SDK, as it says itself: any text. */
+  readonly version: string;
+}
+
+/** A tool call that a run before this one has made for the same message. */
+export interface EarlierCall {
+  readonly name: string;
+  readonly failed: boolean;
+}
+
 /** One run as the extensions see it. */
 export interface RunContext {
   readonly organizationId: string;
@@ -29,6 +41,10 @@ export interface RunContext {
   /** What was said to the calls that the thread's last run ended with; null for a run that a message begins. */
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly userContext: UserContext | null;
+  /** Stands for the person who chats: the same for the same person, in this organization alone. Null where nobody is named. */
+  readonly userKey: string | null;
+  /** Null where the caller is no widget. */
+  readonly widget: Widget | null;
   /** Instructions that came with the request; put after everything else of the system prompt. */
   readonly callerPrompt?: string;
   /** The thread had no message before this run's. */
@@ -37,6 +53,8 @@ export interface RunContext {
   readonly nonInteractive: boolean;
   /** The caller wants to see the model's thinking. */
   readonly showReasoning: boolean;
+  /** Of the runs that this one goes on with; known by the time that tools are called. */
+  readonly earlierCalls: EarlierCall[];
   /** What the run did so far, for its trace. An extension that did something worth telling adds a step. */
   readonly steps: RunStep[];
   /** Runs since the run's start. */

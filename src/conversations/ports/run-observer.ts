@@ -17,6 +17,8 @@ export interface FinishedRun {
   /** Null when the run ended before there was anything to keep. */
   readonly message: Message | null;
   readonly userContext: UserContext | null;
+  /** As in `RunContext`. */
+  readonly userKey: string | null;
   readonly steps: readonly RunStep[];
   readonly latencyMs: number;
   /** From the start of the run to the first text; null when there was none. */

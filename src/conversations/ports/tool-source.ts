@@ -5,12 +5,25 @@ import type { RunContext } from './run-context.js';
 /** How a trace names the step in which the tool ran. */
 export type ToolStepType = 'tool' | 'retrieval' | 'memory';
 
+/** Something that the widget draws beside the text of the reply, such as buttons. */
+export interface ShownComponent {
+  /** What is drawn, such as `confirm`. */
+  readonly component: string;
+  readonly props: JsonObject;
+  /** The same as prose (Markdown), for a reader that cannot draw it. */
+  readonly fallback: string;
+  /** The caller's widget is known not to draw it: the prose becomes a part of the reply's text as well. */
+  readonly asText: boolean;
+}
+
 export interface ToolResult {
   /** What the model reads. */
   readonly output: string;
   readonly isError: boolean;
   /** What it shows besides; `output` names each, for models that cannot take it. */
   readonly media?: readonly ModelMedia[];
+  /** Put before whoever chats: sent as a component event and kept with the message. Not of a call that failed. */
+  readonly component?: ShownComponent;
 }
 
 /** One tool, offered for one run. */

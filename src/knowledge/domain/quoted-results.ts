@@ -1,3 +1,4 @@
+import { cut, lineOf, mark, quotable } from '../../platform/text/index.js';
 import type { SourceKind } from './source-kind.js';
 
 /** A passage as a model is to read it. All of it but `page` was written by strangers. */
@@ -19,9 +20,6 @@ const MIN_EXCERPT = 400;
 const MAX_TITLE = 300;
 const MAX_HEADING = 500;
 const MAX_URL = 2_000;
-
-/** Only marks have these brackets: in what is quoted they become square ones. */
-const [OPEN, CLOSE] = ['⟦', '⟧'];
 
 const SOURCES: Readonly<Record<SourceKind, string>> = {
   website: 'a page of a website',
@@ -77,33 +75,4 @@ function quote({ kind, title, url, heading, page, text }: QuotablePassage, numbe
   const quoted = quotable(text, boundary);
   if (quoted.length <= space) return `${head}${quoted}\n${end}`;
   return space < MIN_EXCERPT ? null : `${head}${cut(quoted, space)}\n${end}`;
-}
-
-function mark(what: string, boundary: string): string {
-  return `${OPEN}${what} ${boundary}${CLOSE}`;
-}
-
-/** On one line, so that a title cannot pass for a source. */
-function lineOf(text: string, max: number, boundary: string): string {
-  return cut(quotable(text.slice(0, 4 * max), boundary).replace(/\s+/g, ' ').trim(), max);
-}
-
-/** Controls but tab and line break, direction overrides, and characters that nobody sees but models read (tags, joiners of words, variants that no emoji has). */
-// eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are taken out
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Variation_Selector}(?<!\ufe0f)/gu;
-
-function quotable(text: string, boundary: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replace(UNSEEN, '')
-    .replaceAll(OPEN, '[')
-    .replaceAll(CLOSE, ']')
-    // After what could have hidden in it is gone.
-    .replaceAll(boundary, '…');
-}
-
-function cut(text: string, max: number): string {
-  // Not between the halves of a character.
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MAX_EMBEDDED_TEXTS } from '../../models/index.js';
+import { type EmbeddingFailure, EmbedTexts, MAX_EMBEDDED_TEXTS } from '../../models/index.js';
 import { inBatches } from '../../platform/database/index.js';
 import { BackgroundPace } from '../../platform/http/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -8,7 +8,6 @@ import { embeddedText } from '../indexing/embedded-text.js';
 import { EmbeddingLeaseRepository } from '../persistence/embedding-lease.repository.js';
 import type { StoredEmbeddingModel } from '../persistence/embedding-model.repository.js';
 import { type ChunkVector, VectorRepository } from '../persistence/vector.repository.js';
-import { type EmbeddingFailure, EmbedTexts } from './embed-texts.js';
 import { EmbeddingModels } from './embedding-models.js';
 import { EndpointPause } from './endpoint-pause.js';
 import {

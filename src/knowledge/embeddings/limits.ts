@@ -4,9 +4,6 @@ export const LOOK_CHUNKS = 512;
 /** Vectors as text that one statement carries: the embedded database reads some 10 KB in a millisecond, in this thread. */
 export const STORED_CHARACTERS = 100_000;
 
-/** A chunk whose text the endpoint refuses is tried once more with so much of it: less than the 512 tokens of small models, in any script. */
-export const SHORTENED_CHARACTERS = 400;
-
 /** Pauses after failures one after the other: the first, doubled up to the last. An endpoint's own wish goes before. */
 export const FIRST_PAUSE_SECONDS = 2;
 export const MAX_PAUSE_SECONDS = 60;
@@ -32,16 +29,6 @@ export const REMOVED_VECTORS = 500;
 
 /** Which model serves is kept in memory for this time. */
 export const MODELS_CACHE_MS = 5_000;
-
-/** How long a search waits for the vector of its query before it goes on with keywords. */
-export const QUERY_EMBEDDING_MS = 2_000;
-/** After a query's vector was not to be had, others do not wait for theirs for this time. */
-export const QUERY_PAUSE_MS = 5_000;
-/** Vectors of queries in memory. */
-export const QUERY_CACHE_MS = 5 * 60_000;
-export const QUERY_CACHE_ENTRIES = 500;
-/** What is embedded of a query. */
-export const QUERY_CHARACTERS = 4_000;
 
 /** Up to so many vectors of one agent are all compared: exact, and quicker than the index, which knows no agents. */
 export const EXACT_CHUNKS = 10_000;

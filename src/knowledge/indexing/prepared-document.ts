@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { TimeSlice } from '../../platform/clock/index.js';
 import { storableText } from '../../platform/database/index.js';
+import { detectLanguage, fold, formsOf, tokensOf, WORDS_TO_DETECT } from '../../platform/text/index.js';
 import type { ParsedDocument } from '../domain/parsed-document.js';
-import { detectLanguage, WORDS_TO_DETECT } from '../search/text-analysis-languages.js';
-import { fold } from '../search/text-analysis-fold.js';
-import { formsOf, tokensOf } from '../search/text-analysis.js';
 import { type Chunk, chunksOf } from './chunker.js';
 import type { IndexedSource } from './document-index.js';
 import { embeddedText } from './embedded-text.js';

@@ -1,8 +1,8 @@
 import type { TimeSlice } from '../../platform/clock/index.js';
+import { endingsOf, type Stemmer, stemmersOf } from '../../platform/text/index.js';
 import { typingErrors } from './keyword-distance.js';
 import type { Term, TermRange } from './keyword-terms.js';
 import { lexemesOfWord, type QueryWord, variantsOf } from './keyword-words.js';
-import { endingsOf, type Stemmer, stemmersOf } from './text-analysis-stems.js';
 
 /** Something in a chunk that answers a word of the query. */
 export interface Alternative {

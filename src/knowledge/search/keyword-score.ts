@@ -1,6 +1,5 @@
+import { fold, placesIn } from '../../platform/text/index.js';
 import type { ChunkText } from './keyword-search.js';
-import { fold } from './text-analysis-fold.js';
-import { placesIn } from './text-analysis.js';
 
 /** One word of a query with what answers it. */
 export interface QueryGroup {

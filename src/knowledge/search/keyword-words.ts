@@ -1,7 +1,5 @@
+import { fold, isFunctionWord, MAX_FORM_LENGTH, pairsOf, piecesOf } from '../../platform/text/index.js';
 import { MAX_QUERY_LENGTH } from '../domain/query.js';
-import { isFunctionWord } from './text-analysis-languages.js';
-import { fold } from './text-analysis-fold.js';
-import { MAX_FORM_LENGTH, pairsOf, piecesOf } from './text-analysis.js';
 
 export const MAX_QUERY_WORDS = 64;
 

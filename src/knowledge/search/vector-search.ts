@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { QueryEmbeddings } from '../../models/index.js';
 import { EmbeddingModels } from '../embeddings/embedding-models.js';
-import { QueryEmbeddings } from '../embeddings/query-embeddings.js';
 import { SemanticSearchState } from '../embeddings/semantic-search-state.js';
 import { VectorIndex } from '../persistence/vector-index.js';
 import type { Comparison } from './candidates.js';

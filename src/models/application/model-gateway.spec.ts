@@ -6,6 +6,7 @@ import { failureOf, requestOf, tell, textOf } from '../../../test/support/model-
 import { PROVIDER_WIRES, type ProviderWire } from '../../../test/support/provider-wire.js';
 import { Clock, SystemClock } from '../../platform/clock/index.js';
 import { readSettings, Settings } from '../../platform/config/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
 import { ModelsModule } from '../models.module.js';
 import { ModelGateway } from './model-gateway.js';
 
@@ -27,8 +28,9 @@ async function gatewayWith(environment: Readonly<Record<string, string>>, demo =
     providers: [
       { provide: Settings, useValue: settings },
       { provide: Clock, useClass: SystemClock },
+      { provide: Logger, useValue: {} },
     ],
-    exports: [Settings, Clock],
+    exports: [Settings, Clock, Logger],
   })
   class PlatformModule {}
 

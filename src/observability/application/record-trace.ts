@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord, type UserContext } from '../../conversations/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
 import type { RecordedTrace } from '../domain/trace.js';
-import { userKeyOf } from '../domain/user-key.js';
 import { traceRow } from '../persistence/trace.repository.js';
 
 /** Leaves a trace of every run, in the statement that ends it: there is one exactly when the run is stored. */
@@ -38,7 +37,7 @@ function traceOf(finished: FinishedRun): RecordedTrace {
     userContext: finished.userContext,
     endedAt: run.completedAt ?? run.createdAt,
     storedBytes: Buffer.byteLength(input) + Buffer.byteLength(output) + bytes + contextBytes(finished.userContext),
-    userKey: userKeyOf(finished.userContext),
+    userKey: finished.userKey,
   };
 }
 

@@ -1,5 +1,5 @@
-import { fold } from './text-analysis-fold.js';
-import { nextRun } from './text-analysis-runs.js';
+import { fold } from './fold.js';
+import { nextRun } from './runs.js';
 
 /** A word as it is indexed, or two neighbouring letters of a script without spaces. */
 export interface Token {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { EmbeddingModel } from '../../models/index.js';
+import { EmbeddingModel } from '../domain/embedding-model.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock, untilAborted } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
@@ -52,6 +52,6 @@ export class QueryEmbeddings {
 
   private failed(fields: object): void {
     this.pausedUntil = this.clock.monotonic() + QUERY_PAUSE_MS;
-    this.logger.warn(fields, 'A query has no vector: knowledge is searched by keywords for a moment');
+    this.logger.warn(fields, 'A query has no vector: searches go by words alone for a moment');
   }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
-import { EmbeddingModel, type EmbeddingResult } from '../../models/index.js';
+import { EmbeddingModel, type EmbeddingResult } from '../domain/embedding-model.js';
 import type { Logger } from '../../platform/telemetry/index.js';
 import { QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from './limits.js';
 import { QueryEmbeddings } from './query-embeddings.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_CHARACTERS, MAX_EMBEDDED_TEXTS } from '../../models/index.js';
+import { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_CHARACTERS, MAX_EMBEDDED_TEXTS } from '../domain/embedding-model.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { SHORTENED_CHARACTERS } from './limits.js';
 
@@ -78,7 +78,7 @@ export class EmbedTexts {
     const short = text.slice(0, SHORTENED_CHARACTERS).toWellFormed();
     const failure = await this.request(model, [{ position, text: short }], into, signal);
     if (failure?.kind !== 'refused') return failure;
-    this.logger.warn({ model, characters: text.length, status: failure.status, detail: failure.detail }, 'The embeddings endpoint refuses a text, which is found by keywords alone');
+    this.logger.warn({ model, characters: text.length, status: failure.status, detail: failure.detail }, 'The embeddings endpoint refuses a text, which is found by words alone');
     into.push({ position, vector: null });
     return undefined;
   }

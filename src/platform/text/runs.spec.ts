@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { nextRun, type Run } from './text-analysis-runs.js';
+import { nextRun, type Run } from './runs.js';
 
 const RUN = /[\p{L}\p{N}\p{M}_]+(?:[-./'’][\p{L}\p{N}\p{M}_]+)*/gu;
 const ALPHABET = ['a', 'z', '0', '9', '_', '-', '.', '/', "'", '’', ' ', '\n', ',', '€', '–', 'ü', 'й', '退', '\u0301', '😀', '𝒳', 'A', '\u00a0', '\ud800'];
