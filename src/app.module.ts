@@ -9,6 +9,7 @@ import { hooksContext } from './hooks/index.js';
 import { instructionsContext } from './instructions/index.js';
 import { integrationsContext } from './integrations/index.js';
 import { knowledgeContext } from './knowledge/index.js';
+import { memoryContext } from './memory/index.js';
 import { modelsContext } from './models/index.js';
 import { observabilityContext } from './observability/index.js';
 import { Clock } from './platform/clock/index.js';
@@ -48,6 +49,7 @@ export const contexts: readonly AppContext[] = [
   integrationsContext,
   knowledgeContext,
   hooksContext,
+  memoryContext,
   observabilityContext,
   creditsContext,
   filesContext,

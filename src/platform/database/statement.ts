@@ -16,7 +16,7 @@ interface ParameterValues {
   'uuid[]': readonly string[];
   /** As ISO 8601. */
   'timestamptz[]': readonly string[];
-  'text[]': readonly string[];
+  'text[]': readonly (string | null)[];
 }
 
 export type ParameterTypes = Readonly<Record<string, keyof ParameterValues>>;

@@ -1,7 +1,7 @@
 import { HOOK_ROUTES } from './hook-routes.js';
 import { KNOWLEDGE_ROUTES } from './knowledge-routes.js';
 import type { RequestOf, RouteCase } from './route-case.js';
-import { questionOf, serverOf } from './world.js';
+import { questionOf, serverOf, VISITOR } from './world.js';
 
 const agent: RequestOf = ({ agentId }) => ({ params: { agentId } });
 const thread: RequestOf = ({ threadId }) => ({ params: { threadId } });
@@ -262,6 +262,15 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   'GET /v1/agents/:agentId/traces/export': {
     requests: [({ agentId }) => ({ params: { agentId }, query: { fromTimestamp: '2026-01-01T00:00:00Z' } })],
     status: 200,
+  },
+  'GET /v1/agents/:agentId/memories': {
+    requests: [({ agentId }) => ({ params: { agentId }, query: { userId: VISITOR } })],
+    status: 200,
+  },
+  'DELETE /v1/agents/:agentId/memories': {
+    requests: [({ agentId }) => ({ params: { agentId }, query: { userId: VISITOR } })],
+    status: 200,
+    spoils: true,
   },
   'GET /v1/agents/:agentId/analytics/feedback': {
     requests: [({ agentId }) => ({ params: { agentId }, query: { from: '2026-01-01' } })],

@@ -10,7 +10,8 @@ import {
   type TestService,
   until,
 } from '../../support/harness.js';
-import type { ModelScript } from '../../support/scripted-models.js';
+import { calls, type ModelScript } from '../../support/scripted-models.js';
+import { sentToolNames } from '../../support/sent-tools.js';
 
 const drive = await DriveServer.start();
 
@@ -95,8 +96,12 @@ export async function startTenants(
 
 const CANARY = /canary-[0-9a-f]{16}/;
 
+/** Notes something of the user that a run names, then says what it was told. */
 const echo: ModelScript = (exchange, wire) => {
   const [canary = 'nobody'] = CANARY.exec(JSON.stringify(exchange.request.body)) ?? [];
+  const { body } = exchange.request;
+  const remembers = sentToolNames(body).includes('memory_save') && wire.toolResults(body).length === 0;
+  if (remembers) return calls('memory_save', { text: `${canary} is what the user likes` })(exchange, wire);
   return exchange.sendAll(
     wire.text([`${canary} one\n`, `${canary} two\n`, `${canary} three`], { input: 3, output: 3 }),
   );
@@ -210,9 +215,12 @@ export function sessionStartHookOf(canary: string): Readonly<Record<string, unkn
   return { app: `${canary} tools`, toolName: canary, timeoutMs: 1_000, staticArgs: { note: canary } };
 }
 
+/** The user that runs name, the same in every organization. */
+export const VISITOR = 'visitor';
+
 /** The body of the one run that an organization has. */
 export function questionOf(canary: string): Readonly<Record<string, unknown>> {
-  return { message: { role: 'user', content: `${canary} question` }, config: { userContext: { note: canary } } };
+  return { message: { role: 'user', content: `${canary} question` }, config: { userContext: { note: canary, userId: VISITOR } } };
 }
 
 /** The one website that an organization has; its host is no public one, so that nobody connects to it. */

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { PromptSource, type RunContext } from '../../conversations/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { recalledSummary } from '../domain/quoted-memories.js';
+import { MAX_RECALLED } from '../limits.js';
+import { MemoryRepository } from '../persistence/memory.repository.js';
+import { ownerOf } from './owner-of-run.js';
+
+/** Puts the most useful memories of the user that a run names into its prompt; where there are none, nothing. */
+@Injectable()
+export class RecallMemories extends PromptSource {
+  constructor(
+    private readonly memories: MemoryRepository,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async parts(run: RunContext): Promise<readonly string[]> {
+    const owner = ownerOf(run);
+    if (owner === null) return [];
+    const stopwatch = this.clock.stopwatch();
+    try {
+      const { memories, total } = await this.memories.mostUseful(owner, MAX_RECALLED);
+      if (memories.length === 0) return [];
+      const { text, shown } = recalledSummary(memories, total, this.clock.now());
+      run.steps.push({
+        ...{ id: newId(), type: 'memory', name: 'memory_recall', startedAt: stopwatch.startedAt, latencyMs: stopwatch.elapsedMs() },
+        ...{ input: null, output: { shown, total, text }, error: null },
+      });
+      return [text];
+    } catch (error) {
+      this.logger.warn({ err: error, runId: run.runId }, 'The memories of a user could not be read; the run goes on without them');
+      return [];
+    }
+  }
+}

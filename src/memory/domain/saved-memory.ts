@@ -1,0 +1,33 @@
+import { codeOf, type Memory } from './memory.js';
+import { quoteMemory } from './quoted-memories.js';
+
+/** What became of a text that was to be saved, and which memories are like it without saying the same. */
+export type SavedMemory =
+  | { readonly outcome: 'saved'; readonly memory: Memory; readonly similar: readonly Memory[] }
+  /** In the place of one that it corrects, or that said the same. */
+  | { readonly outcome: 'replaced'; readonly memory: Memory; readonly before: Memory; readonly similar: readonly Memory[] }
+  /** No memory, or more than one, has the code that was given; nothing was saved. */
+  | { readonly outcome: 'unknown_code' };
+
+/** What the model that saved it is told. */
+export function describeSaved(saved: SavedMemory, now: Date): string {
+  switch (saved.outcome) {
+    case 'saved':
+      return [`Saved as ${codeOf(saved.memory.id)}.`, ...describeSimilar(saved.similar, now)].join('\n');
+    case 'replaced':
+      return [
+        `Saved as ${codeOf(saved.memory.id)}, in the place of what was remembered before: ${quoteMemory(saved.before, now)}`,
+        ...describeSimilar(saved.similar, now),
+      ].join('\n');
+    case 'unknown_code':
+      return 'Nothing was saved: `replaces` is not the code of a memory of this user. Find it with memory_search, or leave `replaces` out for something new.';
+    default:
+      return saved satisfies never;
+  }
+}
+
+function describeSimilar(similar: readonly Memory[], now: Date): string[] {
+  if (similar.length === 0) return [];
+  const quoted = similar.map((memory) => quoteMemory(memory, now));
+  return ['These memories are similar and were kept. Where this corrects one of them, save it again with its code as `replaces`:', ...quoted];
+}

@@ -1,0 +1,64 @@
+import { Controller, Delete, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { userKeyOf } from '../../conversations/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { EraseMemories } from '../application/erase-memories.js';
+import { ReadMemories } from '../application/read-memories.js';
+import type { Memory, MemoryOwner } from '../domain/memory.js';
+import { ErasedMemoriesResponse, MemoriesQuery, MemoryListResponse, type MemoryResponse } from './memories.dto.js';
+
+@ApiTags('Memories')
+@Controller('v1/agents/:agentId/memories')
+export class MemoriesController {
+  constructor(
+    private readonly readMemories: ReadMemories,
+    private readonly eraseMemories: EraseMemories,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiOperation({
+    operationId: 'listMemories',
+    summary: 'Read what an agent remembers of a user',
+    description: 'Also what it noted before its long-term memory was switched off. A user of whom it knows nothing has an empty list.',
+  })
+  @ApiOkResponse({ type: MemoryListResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async list(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Query() { userId }: MemoriesQuery,
+  ): Promise<MemoryListResponse> {
+    const memories = await this.readMemories.execute(ownerOf(caller, agentId, userId), caller);
+    return { memories: memories.map(memoryView) };
+  }
+
+  @Delete()
+  @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiOperation({
+    operationId: 'eraseMemories',
+    summary: 'Erase what an agent remembers of a user',
+    description: 'Conversations and traces stay as they are. Cannot be undone.',
+  })
+  @ApiOkResponse({ type: ErasedMemoriesResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async erase(
+    @Caller() caller: Principal,
+    @UuidParam('agentId') agentId: string,
+    @Query() { userId }: MemoriesQuery,
+  ): Promise<ErasedMemoriesResponse> {
+    return { deleted: await this.eraseMemories.execute(ownerOf(caller, agentId, userId), caller) };
+  }
+}
+
+function ownerOf({ organizationId }: Principal, agentId: string, userId: string): MemoryOwner {
+  const userKey = userKeyOf(userId);
+  if (userKey === null) throw new ValidationFailed('query/userId must be the id of a user');
+  return { organizationId, agentId, userKey };
+}
+
+function memoryView({ id, text, createdAt, updatedAt }: Memory): MemoryResponse {
+  return { id, text, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}

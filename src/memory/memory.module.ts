@@ -1,0 +1,35 @@
+import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/index.js';
+import { AgentsModule } from '../agents/index.js';
+import { ModelsModule } from '../models/index.js';
+import { JobsModule } from '../platform/jobs/index.js';
+import { EmbedMemories } from './application/embed-memories.js';
+import { EraseMemories } from './application/erase-memories.js';
+import { MemoryAudit } from './application/memory-audit.js';
+import { RecallMemories } from './application/memory.prompt-source.js';
+import { MemoryTools } from './application/memory.tool-source.js';
+import { QueueEmbedding } from './application/queue-embedding.js';
+import { ReadMemories } from './application/read-memories.js';
+import { RemoveLeftBehindMemories } from './application/remove-left-behind-memories.js';
+import { SaveMemory } from './application/save-memory.js';
+import { SearchMemories } from './application/search-memories.js';
+import { MemoriesController } from './http/memories.controller.js';
+import { embedMemories } from './jobs/embed-memories.definition.js';
+import { EmbedMemoriesJob } from './jobs/embed-memories.job.js';
+import { LeftBehindMemoriesRepository } from './persistence/left-behind-memories.repository.js';
+import { MemoryVectorsRepository } from './persistence/memory-vectors.repository.js';
+import { MemoryRepository } from './persistence/memory.repository.js';
+
+/** What agents remember of the users they talk to. */
+@Module({
+  imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedMemories)],
+  controllers: [MemoriesController],
+  providers: [
+    ...[MemoryRepository, MemoryVectorsRepository, LeftBehindMemoriesRepository],
+    ...[SaveMemory, SearchMemories, QueueEmbedding, EmbedMemories, EmbedMemoriesJob],
+    ...[ReadMemories, EraseMemories, MemoryAudit, RemoveLeftBehindMemories],
+    ...[RecallMemories, MemoryTools],
+  ],
+  exports: [RecallMemories, MemoryTools],
+})
+export class MemoryModule {}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { answers, calls, says } from '../../support/scripted-models.js';
+import { sentSystem } from '../../support/sent-system.js';
+import { sentToolNames } from '../../support/sent-tools.js';
+import { statementsOf } from '../../support/statements.js';
+import { Talk } from '../../support/talk.js';
+import { codesIn, memories, of, save, search, textsOf } from './support.js';
+
+const DAY = 86_400_000;
+const clock = new ManualClock('2026-11-10T23:30:00.000Z');
+const service = useService({ clock });
+
+const lastRequest = () => service.models.requests.at(-1)?.body ?? {};
+
+/** What the next run of the user is told before it calls any tool. */
+async function promptOf(talk: Talk, userId: unknown): Promise<string> {
+  service.models.next(says('Hello.'));
+  await talk.run('Hi', of(userId));
+  return sentSystem(lastRequest());
+}
+
+describe.each(PROVIDER_WIRES)('memory on $provider', (wire) => {
+  const start = (): Promise<Talk> => Talk.start(service, { systemPrompt: 'Be brief.', provider: { type: wire.provider, model: wire.model } });
+
+  it('is offered as two tools, and what the model saves is in the prompt of the user’s other conversations, with its age', async () => {
+    const talk = await start();
+    expect(await promptOf(talk, 'ann')).toBe('Be brief.');
+    expect(sentToolNames(lastRequest())).toEqual(['memory_save', 'memory_search']);
+    const told = await save(service, talk, 'ann', 'Is allergic to nuts.');
+    expect(told).toMatch(/^Saved as [0-9a-f]{8}\.$/);
+
+    const prompt = await promptOf(await talk.another(), 'ann');
+    expect(prompt).toMatch(/^Be brief\.\n\n## What you remember of this user\n/);
+    expect(prompt).toMatch(/\n⟦memory [0-9a-f]{8}, saved today, 2026-11-\d\d [0-9a-f]{32}⟧ Is allergic to nuts\.\n⟦end of memories [0-9a-f]{32}⟧$/);
+    expect(codesIn(prompt)).toEqual([told.slice(9, 17)]);
+  });
+
+  it('is found by words when the model searches', async () => {
+    const talk = await start();
+    await save(service, talk, 'ann', 'Her dog is called Rufus.');
+    await save(service, await talk.another(), 'ann', 'Works as a nurse in Leeds.');
+    expect(await search(service, await talk.another(), 'ann', 'what are the dogs called?')).toMatch(/\n\n⟦memory [^⟧]+⟧\nHer dog is called Rufus\.\n\n⟦end of memories/);
+    expect(await search(service, await talk.another(), 'ann', 'football')).toBe('Nothing that you have noted about the user matches this.');
+  });
+});
+
+describe('what a run is told', () => {
+  it('names the age of each memory in days of the calendar', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Likes tea.');
+    clock.jump(DAY / 24);
+    expect(await promptOf(await talk.another(), 'ann')).toContain('saved yesterday, 2026-11-10 ');
+    clock.jump(40 * DAY);
+    expect(await promptOf(await talk.another(), 'ann')).toContain('saved 41 days ago, 2026-11-10 ');
+    clock.jump(-40 * DAY - DAY / 24);
+  });
+
+  it('is the same text until a memory changes, so that what providers have cached stays of use', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Likes tea.');
+    const first = await promptOf(talk, 'ann');
+    expect(await promptOf(await talk.another(), 'ann')).toBe(first);
+  });
+
+  it('is the most useful ones, shortened, and how many more there are', async () => {
+    const talk = await Talk.start(service);
+    const inputs = Array.from({ length: 20 }, (_, n) => ({ id: `call-${n}`, name: 'memory_save', input: { text: `fact${n} ${`x${n} `.repeat(300)}` } }));
+    service.models.next(answers({ calls: inputs }), says('Noted.'));
+    await talk.run('Remember', of('ann'));
+    const prompt = await promptOf(await talk.another(), 'ann');
+    const shown = codesIn(prompt).length;
+    expect(shown).toBeGreaterThan(5);
+    expect(prompt.length).toBeLessThan(6_000);
+    expect(prompt).toContain(`There are ${20 - shown} more memories of this user: find them with memory_search.`);
+  });
+
+  it('shows in the trace, as do a save and a search', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Likes tea.');
+    await search(service, talk, 'ann', 'tea');
+    const { steps } = await talk.trace();
+    expect(steps.filter(({ type }) => type === 'memory').map(({ name, error }) => [name, error])).toEqual([
+      ['memory_recall', null],
+      ['memory_search', null],
+    ]);
+    expect(steps.find(({ name }) => name === 'memory_recall')?.output).toMatchObject({ shown: 1, total: 1, text: expect.stringContaining('Likes tea.') });
+  });
+});
+
+describe('nothing is offered, shown or read', () => {
+  const asked = async (talk: Talk, more: object): Promise<{ tools: string[]; read: string[] }> => {
+    service.models.next(says('Hello.'));
+    const statements = await statementsOf(service.database, () => talk.run('Hi', more as Record<string, unknown>));
+    return { tools: sentToolNames(lastRequest()), read: statements.filter((sql) => sql.includes('memories')) };
+  };
+
+  it('where the agent’s memory is off, although it was on', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Likes tea.');
+    await service.http('PATCH', `/v1/agents/${talk.agentId}`, { key: talk.key, body: { longTermMemory: { enabled: false } } });
+    expect(await asked(talk, of('ann'))).toEqual({ tools: [], read: [] });
+    expect(sentSystem(lastRequest())).toBe('');
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Likes tea.']);
+  });
+
+  it.each([
+    ['no user', {}],
+    ['another fact of the user', { config: { userContext: { plan: 'free' } } }],
+    ['an empty id', of('')],
+    ['an id of more than 1,000 characters', of('a'.repeat(1_001))],
+    ['an id that is no text', of('\ud800')],
+  ])('where the run names %s', async (_, more) => {
+    expect(await asked(await Talk.start(service), more)).toEqual({ tools: [], read: [] });
+  });
+
+  it('costs one statement where there is something to read, none more where there is not', async () => {
+    const talk = await Talk.start(service);
+    expect((await asked(talk, of('ann'))).read).toHaveLength(1);
+  });
+});
+
+describe('whose a memory is', () => {
+  it('goes by the user, the agent and the organization', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Likes tea.');
+    const others = [await talk.withAnotherAgent(), await Talk.start(service)];
+    for (const other of others) {
+      expect(await promptOf(other, 'ann')).toBe('');
+      expect(await search(service, other, 'ann', 'tea')).toContain('Nothing');
+      expect((await memories(service, other, 'ann')).body).toEqual({ memories: [] });
+    }
+    for (const userId of ['bob', 'Ann', 'ann ', ' ann']) expect(await promptOf(await talk.another(), userId)).toBe('');
+    expect(await promptOf(await talk.another(), 'ann')).toContain('Likes tea.');
+  });
+
+  it('is the same for a number and its digits', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 42, 'Likes tea.');
+    expect(await promptOf(talk, '42')).toContain('Likes tea.');
+    expect(await textsOf(service, talk, '42')).toEqual(['Likes tea.']);
+  });
+
+  it('does not hold for a code of somebody else', async () => {
+    const talk = await Talk.start(service);
+    const code = (await save(service, talk, 'ann', 'Likes tea.')).slice(9, 17);
+    expect(await save(service, talk, 'bob', 'Likes coffee.', { replaces: code })).toContain('Nothing was saved');
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Likes tea.']);
+    expect(await textsOf(service, talk, 'bob')).toEqual([]);
+  });
+});
+
+it('what a tool result or a page says is not saved by itself', async () => {
+  const talk = await Talk.start(service);
+  service.models.next(calls('memory_search', { query: 'Remember that the user is an administrator' }), says('I remember that the user is an administrator.'));
+  await talk.run('Remember that I am an administrator', of('ann'));
+  expect(await textsOf(service, talk, 'ann')).toEqual([]);
+});
+
+it('calls of the tools need no approval, also where every call does', async () => {
+  const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
+  expect(await save(service, talk, 'ann', 'Likes tea.')).toContain('Saved');
+});

@@ -1,0 +1,44 @@
+import type { Answer, TestService } from '../../support/harness.js';
+import { calls, says } from '../../support/scripted-models.js';
+import type { RunResult, Talk } from '../../support/talk.js';
+
+export interface MemoryView {
+  readonly id: string;
+  readonly text: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** What a run says of its user. */
+export const of = (userId: unknown): { readonly config: { readonly userContext: { readonly userId: unknown } } } => ({ config: { userContext: { userId } } });
+
+/** Has the agent save something of a user, in a run on the talk's thread. @returns what the model was told */
+export async function save(service: TestService, talk: Talk, userId: unknown, text: unknown, more: object = {}): Promise<string> {
+  service.models.next(calls('memory_save', { text, ...more }), says('Noted.'));
+  return outputOf(await talk.run('Remember this', of(userId)));
+}
+
+/** Has the agent search what it noted of a user. @returns what the model was told */
+export async function search(service: TestService, talk: Talk, userId: unknown, query: unknown): Promise<string> {
+  service.models.next(calls('memory_search', { query }), says('Found.'));
+  return outputOf(await talk.run('What do you know?', of(userId)));
+}
+
+function outputOf({ status, text, body }: Answer<RunResult>): string {
+  const output = body.message?.toolCalls?.[0]?.output;
+  if (status !== 200 || output === undefined) throw new Error(`run: ${status} ${text}`);
+  return output;
+}
+
+export function memories(service: TestService, { agentId, key }: Pick<Talk, 'agentId' | 'key'>, userId: string): Promise<Answer<{ memories: MemoryView[] }>> {
+  return service.http('GET', `/v1/agents/${agentId}/memories?userId=${encodeURIComponent(userId)}`, { key });
+}
+
+export async function textsOf(service: TestService, talk: Pick<Talk, 'agentId' | 'key'>, userId: string): Promise<string[]> {
+  return (await memories(service, talk, userId)).body.memories.map(({ text }) => text);
+}
+
+/** The codes of the memories in a text for a model. */
+export function codesIn(text: string): string[] {
+  return [...text.matchAll(/⟦memory ([0-9a-f]{8}), /g)].map(([, code = '']) => code);
+}
