@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { termsOf } from '../../../src/memory/domain/terms.js';
+import { usefulnessOf } from '../../../src/memory/domain/usefulness.js';
+import { userKeyOf } from '../../../src/conversations/index.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { type TestService, useService } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { answers, says } from '../../support/scripted-models.js';
+import { Talk } from '../../support/talk.js';
+import { codesIn, memories, of, save, search, textsOf } from './support.js';
+
+const DAY = 86_400_000;
+const clock = new ManualClock('2026-11-10T12:00:00.000Z');
+const service = useService({ clock });
+
+/** Puts memories of before into the table, the first one the oldest. */
+async function fill(talk: Talk, userId: string, texts: readonly string[], at = (_index: number): Date => clock.now()): Promise<void> {
+  await service.database.query(
+    `insert into memories (id, organization_id, agent_id, user_key, text, terms, usefulness, created_at, updated_at)
+     select id::uuid, $1::uuid, $2::uuid, $3::uuid, text, array(select jsonb_array_elements_text(terms)), usefulness, at::timestamptz, at::timestamptz
+     from jsonb_to_recordset($4::jsonb) as given (id text, text text, terms jsonb, usefulness float8, at text)`,
+    [
+      ...[talk.organization.id, talk.agentId, userKeyOf(userId)],
+      JSON.stringify(texts.map((text, index) => ({ id: newId(), text, terms: termsOf(text), usefulness: usefulnessOf(at(index)), at: at(index).toISOString() }))),
+    ],
+  );
+}
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => `fact number${n} alpha${n} beta${n}`);
+
+describe('a memory that says the same again', () => {
+  it.each([
+    ['to the letter', 'Likes green tea in the morning.', 'Likes green tea in the morning.'],
+    ['in other case and order', 'Ann is older than Ben', 'BEN is older than ANN!'],
+    ['with a word more', 'Likes green tea with milk in the morning', 'Likes green tea with milk in the early morning'],
+    ['with a word less', 'Likes green tea with milk in the early morning', 'Likes green tea with milk in the morning'],
+    ['in a script without spaces', '彼女は毎朝緑茶を飲みます', '彼女は毎朝緑茶を飲みます。'],
+  ])('%s takes the place of the one before', async (_, before, after) => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', before);
+    const [{ id, createdAt } = { id: '', createdAt: '' }] = (await memories(service, talk, 'ann')).body.memories;
+    clock.jump(1_000);
+    expect(await save(service, talk, 'ann', after)).toContain(`in the place of what was remembered before: ⟦memory ${id.slice(-8)}, `);
+    const { body } = await memories(service, talk, 'ann');
+    expect(body.memories).toEqual([{ id, text: after, createdAt, updatedAt: clock.now().toISOString() }]);
+  });
+
+  it.each([
+    ['another number', 'Flies to Rome on the 12th of May at ten', 'Flies to Rome on the 13th of May at ten'],
+    ['another thing', 'Likes tea', 'Likes coffee'],
+    ['another person', 'Her daughter is called Ann', 'Her son is called Ben'],
+  ])('but for %s does not, and the model is told of the similar one', async (_, before, after) => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', before);
+    await save(service, talk, 'ann', after);
+    expect((await textsOf(service, talk, 'ann')).sort()).toEqual([before, after].sort());
+  });
+});
+
+describe('a correction', () => {
+  it('replaces what it corrects, by the code that a similar save names', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Lives in Berlin with two cats');
+    const told = await save(service, talk, 'ann', 'Lives in Paris with two cats');
+    const [old = ''] = codesIn(told);
+    expect(told).toContain('Lives in Berlin with two cats');
+    const corrected = await save(service, talk, 'ann', 'Lives in Paris with two cats', { replaces: old });
+    expect(corrected).toContain('in the place of what was remembered before');
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Lives in Paris with two cats']);
+  });
+
+  it('replaces what a search has found', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Her favourite colour is blue');
+    const [code = ''] = codesIn(await search(service, talk, 'ann', 'colour'));
+    await save(service, talk, 'ann', 'Now likes green best of all', { replaces: code.toUpperCase() });
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Now likes green best of all']);
+  });
+
+  it.each([['no code', 'the blue one'], ['an unknown code', '00000000'], ['a number', 7], ['part of a code', '%']])('with %s saves nothing and says so', async (_, replaces) => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Likes tea');
+    expect(await save(service, talk, 'ann', 'Likes coffee', { replaces })).toContain('Nothing was saved');
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Likes tea']);
+  });
+});
+
+describe('a text', () => {
+  it.each([['none', undefined], ['a blank one', '  \n'], ['one of more than 2,000 characters', 'a'.repeat(2_001)], ['a list', ['tea']]])('that is %s is refused with what is allowed', async (_, text) => {
+    const talk = await Talk.start(service);
+    expect(await save(service, talk, 'ann', text)).toMatch(/^text must be a text of 1 to 2000 characters/);
+    expect(await textsOf(service, talk, 'ann')).toEqual([]);
+  });
+
+  it('of 2,000 characters of any script is kept as it is', async () => {
+    const talk = await Talk.start(service);
+    const text = `𝒜${'名 '.repeat(999)}`.padEnd(2_001, 'é');
+    expect([...text]).toHaveLength(2_000);
+    await save(service, talk, 'ann', text);
+    expect(await textsOf(service, talk, 'ann')).toEqual([text]);
+  });
+
+  it('with what the database cannot store is kept without that', async () => {
+    const talk = await Talk.start(service);
+    await save(service, talk, 'ann', 'Likes\u0000 tea \ud800');
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Likes tea \ufffd']);
+  });
+});
+
+describe('at most 500 memories of a user', () => {
+  it('are kept: the least useful goes, which is the one that was not used for longest, and never the new one', async () => {
+    const talk = await Talk.start(service);
+    const days = (index: number): Date => new Date(clock.now().getTime() - (500 - index) * DAY / 10);
+    await fill(talk, 'ann', numbered(500), days);
+    // The oldest ones but one are found again.
+    await search(service, talk, 'ann', 'number0 alpha0');
+    await save(service, talk, 'ann', 'Likes tea');
+    const kept = await textsOf(service, talk, 'ann');
+    expect(kept).toHaveLength(500);
+    expect(kept).toContain('Likes tea');
+    expect(kept).toContain('fact number0 alpha0 beta0');
+    expect(kept).not.toContain('fact number1 alpha1 beta1');
+  });
+
+  it('are kept where all others were used more often than the new one', async () => {
+    const talk = await Talk.start(service);
+    await fill(talk, 'ann', numbered(500), () => new Date(clock.now().getTime() + 30 * DAY));
+    await save(service, talk, 'ann', 'Likes tea');
+    const kept = await textsOf(service, talk, 'ann');
+    expect([kept.length, kept.includes('Likes tea')]).toEqual([500, true]);
+  });
+
+  it('and one reply saves at most 20', async () => {
+    const talk = await Talk.start(service);
+    const inputs = numbered(25).map((text, n) => ({ id: `call-${n}`, name: 'memory_save', input: { text } }));
+    service.models.next(answers({ calls: inputs }), says('Noted.'));
+    const { body } = await talk.run('Remember', of('ann'));
+    expect(body.message?.toolCalls?.filter(({ status }) => status === 'failed')).toHaveLength(5);
+    expect(await textsOf(service, talk, 'ann')).toHaveLength(20);
+  });
+});
+
+describe('two processes at once', () => {
+  let replica: TestService;
+  beforeAll(async () => {
+    replica = await service.replica();
+  });
+  afterAll(() => replica.close());
+
+  /** A run on each of many threads, every other one on the other process, that saves what `text` says. */
+  async function saveAtOnce(talk: Talk, count: number, userId: (n: number) => string, text: (n: number) => string): Promise<void> {
+    service.models.always((exchange, wire) => {
+      const [, user = '', index = '0'] = /say (\w+) (\d+)/.exec(JSON.stringify(exchange.request.body)) ?? [];
+      if (wire.toolResults(exchange.request.body).length > 0) return says('Noted.')(exchange, wire);
+      return answers({ calls: [{ id: `call_${user}`, name: 'memory_save', input: { text: text(Number(index)) } }] })(exchange, wire);
+    });
+    const talks = await Promise.all(Array.from({ length: count }, () => talk.another()));
+    const runs = talks.map((each, n) => each.on(n % 2 === 0 ? service : replica).run(`say ${userId(n)} ${n}`, of(userId(n))));
+    for (const { status } of await Promise.all(runs)) expect(status).toBe(200);
+  }
+
+  it('keep the memories of two users apart', async () => {
+    const talk = await Talk.start(service);
+    await saveAtOnce(talk, 12, (n) => (n % 3 === 0 ? 'ann' : 'bob'), (n) => `note${n} of ${n % 3 === 0 ? 'ann' : 'bob'} word${n}`);
+    const [ann, bob] = await Promise.all([textsOf(service, talk, 'ann'), textsOf(replica, talk, 'bob')]);
+    expect([ann.length, bob.length]).toEqual([4, 8]);
+    expect([ann.every((text) => text.includes('of ann')), bob.every((text) => text.includes('of bob'))]).toEqual([true, true]);
+  });
+
+  it('keep one of what both are told', async () => {
+    const talk = await Talk.start(service);
+    await saveAtOnce(talk, 8, () => 'ann', () => 'Likes green tea');
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Likes green tea']);
+  });
+
+  it('never keep more than 500', async () => {
+    const talk = await Talk.start(service);
+    await fill(talk, 'ann', numbered(498), () => new Date(clock.now().getTime() - DAY));
+    await saveAtOnce(talk, 10, () => 'ann', (n) => `new${n} thing${n} word${n}`);
+    const kept = await textsOf(service, talk, 'ann');
+    expect([kept.length, kept.filter((text) => text.startsWith('new')).length]).toEqual([500, 10]);
+  });
+});
