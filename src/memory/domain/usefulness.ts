@@ -13,7 +13,11 @@ export function usefulnessOf(at: Date): number {
   return at.getTime() / HALF_LIFE_MS;
 }
 
+/** Half-lives after which a use counts nothing; what is smaller PostgreSQL refuses to compute. */
+const FORGOTTEN = 100;
+
 /** SQL: what `column` becomes when the memory is used once more; `once` is `usefulnessOf` that moment. */
 export function usedOnceMore(column: string, once: string): string {
-  return `greatest(${column}, ${once}) + ln(1 + power(2, -abs(${column} - ${once}))) / ln(2)`;
+  const apart = `least(abs(${column} - ${once}), ${FORGOTTEN})`;
+  return `greatest(${column}, ${once}) + ln(1 + power(2, -${apart})) / ln(2)`;
 }

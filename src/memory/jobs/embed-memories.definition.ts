@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineJob } from '../../platform/jobs/index.js';
 
-export const embedMemoriesPayload = z.object({ organizationId: z.uuid(), agentId: z.uuid(), userKey: z.uuid() });
+/** A user's key has the form of a UUID and is none. */
+export const embedMemoriesPayload = z.object({ organizationId: z.uuid(), agentId: z.uuid(), userKey: z.guid() });
 
 /**
  * Gives the memories of a user their vectors. What the endpoint does is no failure of the job: until it answers memories are

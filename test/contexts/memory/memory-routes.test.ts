@@ -97,7 +97,7 @@ it('the log tells who read and who erased the memories of whom, and nothing of w
   const talk = await Talk.start(service);
   await save(service, talk, 'canary-user', 'canary-text');
   const { id: keyId, key } = await talk.organization.keyWith(['manageAgents']);
-  await memories(service, { ...talk, agentId: talk.agentId, key }, 'canary-user');
+  await memories(service, { agentId: talk.agentId, key }, 'canary-user');
   await service.http('DELETE', path(talk, '?userId=canary-user'), { key });
   for (const what of ['memories_read', 'memories_erased']) {
     expect(audited(what, talk)).toEqual([
