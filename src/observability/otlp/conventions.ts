@@ -60,6 +60,7 @@ export const ATTRIBUTE = {
   userContext: 'agent_service.user_context',
   stepType: 'agent_service.step.type',
   memoryOperation: 'agent_service.memory.operation',
+  memoryRecalled: 'agent_service.memory.recalled',
   hookEvent: 'agent_service.hook.event',
   hookType: 'agent_service.hook.type',
   hookServer: 'agent_service.hook.server',

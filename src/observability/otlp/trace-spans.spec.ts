@@ -95,6 +95,7 @@ describe('the spans of a trace', () => {
   it.each<[string, Partial<TraceStep>, SpanKind, object]>([
     ['retrieval search', { type: 'retrieval', name: 'search' }, SpanKind.INTERNAL, { 'gen_ai.operation.name': 'retrieval' }],
     ['memory remember', { type: 'memory', name: 'remember' }, SpanKind.INTERNAL, { 'agent_service.memory.operation': 'remember' }],
+    ['memory memory_recall', { type: 'memory', name: 'memory_recall', input: null }, SpanKind.INTERNAL, { 'agent_service.memory.operation': 'memory_recall' }],
     [
       'hook PreToolUse',
       { type: 'hook', name: 'PreToolUse', input: { type: 'http', url: 'https://h.example/p?key=canary' }, output: { outcome: 'ok', verdict: 'canary' } },
@@ -103,6 +104,12 @@ describe('the spans of a trace', () => {
     ],
   ])('have a %s', (name, changes, kind, attributes) => {
     expect(stepSpan(step(changes))).toMatchObject({ name, kind, attributes });
+  });
+
+  it('do not take what is recalled for a call of a tool', () => {
+    const { attributes } = stepSpan(step({ type: 'memory', name: 'memory_recall', input: null, output: { shown: 1 } }), true);
+    expect(Object.keys(attributes).filter((name) => name.startsWith('gen_ai.'))).toEqual([]);
+    expect(attributes['agent_service.memory.recalled']).toBe('{"shown":1}');
   });
 
   it('hold contents only where they are captured', () => {

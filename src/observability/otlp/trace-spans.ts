@@ -117,8 +117,10 @@ function describe(step: TraceStep, trace: OwnedTrace, calls: CallsByStep): StepF
       return modelStep(step, trace, calls);
     case 'tool':
     case 'retrieval':
-    case 'memory':
       return toolStep(step, step.type, calls);
+    case 'memory':
+      // What is recalled before the model is called is no call of a tool, and has no arguments.
+      return step.input === null ? recallStep(step) : toolStep(step, step.type, calls);
     case 'hook':
       return hookStep(step);
     default:
@@ -168,6 +170,16 @@ function toolStep({ name, input, output }: TraceStep, type: 'tool' | 'retrieval'
       [ATTRIBUTE.toolArguments]: contentText(input),
       [ATTRIBUTE.toolResult]: contentText(output),
     }),
+  };
+}
+
+function recallStep({ name, output }: TraceStep): StepFacts {
+  return {
+    name: `memory ${name}`,
+    kind: SpanKind.INTERNAL,
+    errorType: ERROR_TYPE.other,
+    facts: { [ATTRIBUTE.memoryOperation]: name },
+    contents: () => ({ [ATTRIBUTE.memoryRecalled]: contentText(output) }),
   };
 }
 
