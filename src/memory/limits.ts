@@ -14,6 +14,8 @@ export const USE_HALF_LIFE_DAYS = 30;
 export const MAX_RECALLED = 20;
 export const MAX_RECALLED_CHARACTERS = 4_000;
 export const MAX_RECALLED_TEXT = 400;
+/** Of the stored text that may become these: white space is drawn together. */
+export const MAX_RECALLED_SOURCE = 4 * MAX_RECALLED_TEXT;
 
 /** What one search answers at most. */
 export const MAX_FOUND = 8;
@@ -31,8 +33,15 @@ export const MIN_SHARE_OF_BEST = 0.5;
 export const SAME_SHARE = 0.8;
 export const SIMILAR_SHARE = 0.4;
 
+/** Terms of each memory that a text to be saved is first compared by; the most similar ones are then compared whole. */
+export const COMPARED_TERMS = 64;
+export const MAX_SIMILAR_COMPARED = 6;
+
 /** Similar memories that a model is told of when it saves another one. */
 export const MAX_SIMILAR_TOLD = 3;
+
+/** Memories read by one statement: of the longest ones about a megabyte, which the embedded database takes some 50 ms for. */
+export const READ_AT_ONCE = 125;
 
 /** Memories that are embedded between two writes. */
 export const EMBEDDED_AT_ONCE = 64;

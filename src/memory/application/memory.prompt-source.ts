@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { recalledSummary } from '../domain/quoted-memories.js';
-import { MAX_RECALLED } from '../limits.js';
+import { MAX_RECALLED, MAX_RECALLED_SOURCE } from '../limits.js';
 import { MemoryRepository } from '../persistence/memory.repository.js';
 import { ownerOf } from './owner-of-run.js';
 
@@ -24,7 +24,7 @@ export class RecallMemories extends PromptSource {
     if (owner === null) return [];
     const stopwatch = this.clock.stopwatch();
     try {
-      const { memories, total } = await this.memories.mostUseful(owner, MAX_RECALLED);
+      const { memories, total } = await this.memories.mostUseful(owner, MAX_RECALLED, MAX_RECALLED_SOURCE);
       if (memories.length === 0) return [];
       const { text, shown } = recalledSummary(memories, total, this.clock.now());
       run.steps.push({

@@ -13,8 +13,12 @@ export class ReadMemories {
 
   /** The one that was said last first. */
   async execute(owner: MemoryOwner, by: Auditor): Promise<Memory[]> {
-    const memories = await this.memories.list(owner);
+    const memories = (await this.memories.list(owner)).sort(newestFirst);
     this.audit.read(owner, by, memories.length);
     return memories;
   }
+}
+
+function newestFirst(left: Memory, right: Memory): number {
+  return right.updatedAt.getTime() - left.updatedAt.getTime() || (right.id > left.id ? 1 : -1);
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EmbeddingModel, QueryEmbeddings } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { Memory, MemoryOwner } from '../domain/memory.js';
+import { packTerms, placesFound } from '../domain/packed-terms.js';
 import { rank } from '../domain/ranking.js';
 import { queryTermsOf } from '../domain/terms.js';
 import { similarityTo } from '../domain/vector.js';
@@ -24,20 +25,20 @@ export class SearchMemories {
    * @throws the reason of `signal` when it aborts
    */
   async execute(owner: MemoryOwner, query: string, signal: AbortSignal): Promise<Memory[]> {
-    const terms = queryTermsOf(query);
+    const wanted = packTerms(queryTermsOf(query));
     const model = this.endpoint.model ?? null;
     const [memories, vector] = await Promise.all([
-      this.memories.comparable(owner, terms, model),
+      this.memories.comparable(owner, model),
       model === null ? undefined : this.queries.of(model, query, signal),
     ]);
     signal.throwIfAborted();
     // Another model, or an endpoint that was away when they were saved.
     if (memories.some(({ lacksVector }) => lacksVector)) await this.queue.add(owner);
-    const candidates = memories.map(({ id, matched, vector: packed }) => ({
-      ...{ id, matched },
+    const candidates = memories.map(({ id, terms, vector: packed }) => ({
+      ...{ id, matched: placesFound(terms, wanted) },
       meaning: vector && packed ? similarityTo(vector, packed) : null,
     }));
-    const ids = rank(candidates, terms);
+    const ids = rank(candidates, wanted.length);
     if (ids.length === 0) return [];
     const found = new Map((await this.memories.use(owner, ids, this.clock.now())).map((memory) => [memory.id, memory]));
     return ids.flatMap((id) => found.get(id) ?? []);

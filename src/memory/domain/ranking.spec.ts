@@ -2,26 +2,26 @@ import { describe, expect, it } from '@jest/globals';
 import { MAX_FOUND } from '../limits.js';
 import { type Candidate, rank } from './ranking.js';
 
-const candidate = (id: string, matched: readonly string[], meaning: number | null = null): Candidate => ({ id, matched, meaning });
+const candidate = (id: string, matched: readonly number[], meaning: number | null = null): Candidate => ({ id, matched, meaning });
 
 describe('the order of what a search finds', () => {
   it('puts a rare word before a common one', () => {
-    const common = Array.from({ length: 6 }, (_, n) => candidate(`c${n}`, ['tea']));
-    expect(rank([...common, candidate('rare', ['rufus'])], ['tea', 'rufus'])[0]).toBe('rare');
+    const common = Array.from({ length: 6 }, (_, n) => candidate(`c${n}`, [0]));
+    expect(rank([...common, candidate('rare', [1])], 2)[0]).toBe('rare');
   });
 
   it('leaves out what has no word and no meaning in common, and what is far behind the best', () => {
-    expect(rank([candidate('none', []), candidate('both', ['a', 'b', 'c']), candidate('one', ['a'])], ['a', 'b', 'c'])).toEqual(['both']);
-    expect(rank([candidate('none', [])], ['a'])).toEqual([]);
-    expect(rank([], ['a'])).toEqual([]);
+    expect(rank([candidate('none', []), candidate('all', [0, 1, 2]), candidate('one', [0])], 3)).toEqual(['all']);
+    expect(rank([candidate('none', [])], 1)).toEqual([]);
+    expect(rank([], 1)).toEqual([]);
   });
 
   it('goes by meaning where there is one, and by words for what has none yet', () => {
-    expect(rank([candidate('near', [], 0.9), candidate('far', [], 0.1), candidate('word', ['a'])], ['a'])).toEqual(['word', 'near']);
+    expect(rank([candidate('near', [], 0.9), candidate('far', [], 0.1), candidate('word', [0])], 1)).toEqual(['word', 'near']);
   });
 
   it('is the newer one first of two that answer alike, and never of more than there is room for', () => {
-    const many = Array.from({ length: 2 * MAX_FOUND }, (_, n) => candidate(String(n).padStart(3, '0'), ['a']));
-    expect(rank(many, ['a'])).toEqual(many.slice(-MAX_FOUND).reverse().map(({ id }) => id));
+    const many = Array.from({ length: 2 * MAX_FOUND }, (_, n) => candidate(String(n).padStart(3, '0'), [0]));
+    expect(rank(many, 1)).toEqual(many.slice(-MAX_FOUND).reverse().map(({ id }) => id));
   });
 });

@@ -1,10 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { relationOf } from './similarity.js';
+import { commonTerms, packTerms } from './packed-terms.js';
 import { termsOf } from './terms.js';
 
 function relation(before: string, after: string): string {
-  const [stored, saved] = [termsOf(before), termsOf(after)];
-  return relationOf({ common: stored.filter((term) => saved.includes(term)).length, stored: stored.length, saved: saved.length });
+  const [stored, saved] = [packTerms(termsOf(before)), packTerms(termsOf(after))];
+  return relationOf({ common: commonTerms(stored, saved), stored: stored.length, saved: saved.length });
 }
 
 it.each([

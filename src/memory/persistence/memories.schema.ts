@@ -2,8 +2,8 @@ import { type ContextSchema, migration } from '../../platform/database/index.js'
 
 /**
  * No foreign key leads to the agent: a job removes what an agent that is gone has left, in batches. Whatever is read or
- * written goes by the index, which begins with whose it is and has the most useful ones first. `vector` is that of the text,
- * by `vector_model`; both change with the text.
+ * written goes by the index, which begins with whose it is and has the most useful ones first. `terms` are sorted digests
+ * (`PackedTerms`); `vector` is that of the text, by `vector_model`. All of them change with the text.
  */
 const init = migration('2026112510_memory_init', [
   `create table memories (
@@ -12,13 +12,15 @@ const init = migration('2026112510_memory_init', [
     agent_id uuid not null,
     user_key uuid not null,
     text text not null,
-    terms text[] not null,
+    terms bytea not null,
     usefulness double precision not null,
     created_at timestamptz not null,
     updated_at timestamptz not null,
     vector bytea,
     vector_model text
   )`,
+  // Not compressed, so that the beginning is read without the rest.
+  'alter table memories alter column terms set storage external',
   'create index memories_of_user on memories (agent_id, user_key, usefulness desc, id)',
 ]);
 

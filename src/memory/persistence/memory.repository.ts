@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor, statement, storableText, toDate, type Transaction } from '../../platform/database/index.js';
 import type { Memory, MemoryOwner } from '../domain/memory.js';
+import { fromBytes, type PackedTerms, toBytes } from '../domain/packed-terms.js';
 import { usedOnceMore, usefulnessOf } from '../domain/usefulness.js';
+import { COMPARED_TERMS, READ_AT_ONCE } from '../limits.js';
 import { RECALL } from './recall.sql.js';
 
 interface MemoryRow {
@@ -11,22 +13,26 @@ interface MemoryRow {
   readonly updated_at: string;
 }
 
-/** A memory that has terms of a text. */
-export interface OverlappingMemory extends Memory {
-  /** Terms that both have, and of the memory. */
-  readonly common: number;
-  readonly stored: number;
+/** The digests of a memory's terms, or the smallest ones of them. */
+export interface MemoryTerms {
+  readonly id: string;
+  readonly terms: PackedTerms;
 }
 
 /** What a search compares of a memory. */
-export interface ComparableMemory {
-  readonly id: string;
-  /** Terms of the query that it has. */
-  readonly matched: readonly string[];
+export interface ComparableMemory extends MemoryTerms {
   /** By the model asked for; null where there is none yet, or none to be had. */
   readonly vector: Uint8Array | null;
   /** Its vector is still to be made. */
   readonly lacksVector: boolean;
+}
+
+/** What is stored of a text. */
+export interface MemoryText {
+  readonly id: string;
+  readonly text: string;
+  readonly terms: PackedTerms;
+  readonly at: Date;
 }
 
 const OWNER = { organizationId: 'uuid', agentId: 'uuid', userKey: 'uuid' } as const;
@@ -39,26 +45,36 @@ const COLUMNS = 'id::text as id, text, created_at, updated_at';
 /** One change of a user's memories at a time, in whichever process. */
 const LOCK = statement(OWNER, (p) => `select pg_advisory_xact_lock(hashtextextended(${p.organizationId}::text || ${p.agentId}::text || ${p.userKey}::text, 0))`);
 
-const LIST = statement(OWNER, (p) => `select ${COLUMNS} from memories where ${ofOwner(p)} order by updated_at desc, id desc`);
+/** Memories after one, in the order of their ids. */
+const PAGE = { ...OWNER, after: 'uuid', limit: 'integer' } as const;
+const pageOf = (p: { readonly [Name in keyof typeof PAGE]: string }): string =>
+  `from memories where ${ofOwner(p)} and id > coalesce(${p.after}, '00000000-0000-0000-0000-000000000000') order by id limit ${p.limit}`;
 
-const OVERLAPPING = statement(
-  { ...OWNER, terms: 'text[]', limit: 'integer' },
+const LIST = statement(PAGE, (p) => `select ${COLUMNS} ${pageOf(p)}`);
+
+const COMPARABLE = statement(
+  { ...PAGE, model: 'text' },
   (p) => `
-  select ${COLUMNS}, common, stored from (
-    select *, cardinality(terms) as stored,
-           (select count(*)::int from unnest(terms) term where term = any(${p.terms})) as common
-    from memories where ${ofOwner(p)} and terms && ${p.terms}
-  ) overlapping
-  order by common::float8 / (stored + cardinality(${p.terms}) - common) desc, updated_at desc, id desc limit ${p.limit}`,
+  select memories.id::text as id, terms, case when vector_model = ${p.model} then vector end as vector,
+         ${p.model} is not null and vector_model is distinct from ${p.model} as lacks_vector
+  ${pageOf(p)}`,
 );
+
+/** The smallest digests of each memory's terms. */
+const SAMPLES = statement(
+  { ...OWNER, bytes: 'integer' },
+  (p) => `select id::text as id, substring(terms from 1 for ${p.bytes}) as terms from memories where ${ofOwner(p)}`,
+);
+
+const WITH_TERMS = statement({ ...OWNER, ids: 'uuid[]' }, (p) => `select ${COLUMNS}, terms from memories where ${ofOwner(p)} and id = any(${p.ids})`);
 
 const WITH_CODE = statement({ ...OWNER, code: 'text' }, (p) => `select ${COLUMNS} from memories where ${ofOwner(p)} and right(id::text, length(${p.code})) = ${p.code}`);
 
-const WRITTEN = { text: 'text', terms: 'text[]', at: 'timestamptz', once: 'double precision' } as const;
+const WRITTEN = { id: 'uuid', text: 'text', terms: 'bytea', at: 'timestamptz', once: 'double precision' } as const;
 
 /** Not for an agent that was deleted meanwhile: nobody would ever read or remove it. */
 const INSERT = statement(
-  { ...OWNER, id: 'uuid', ...WRITTEN },
+  { ...OWNER, ...WRITTEN },
   (p) => `
   insert into memories (id, organization_id, agent_id, user_key, text, terms, usefulness, created_at, updated_at)
   select ${p.id}, ${p.organizationId}, ${p.agentId}, ${p.userKey}, ${p.text}, ${p.terms}, ${p.once}, ${p.at}, ${p.at}
@@ -66,7 +82,7 @@ const INSERT = statement(
 );
 
 const REPLACE = statement(
-  { ...OWNER, id: 'uuid', ...WRITTEN },
+  { ...OWNER, ...WRITTEN },
   (p) => `
   update memories set text = ${p.text}, terms = ${p.terms}, updated_at = ${p.at}, vector = null, vector_model = null,
                       usefulness = ${usedOnceMore('usefulness', p.once)}
@@ -82,15 +98,6 @@ const FORGET_LEAST_USEFUL = statement(
     select id from memories where ${ofOwner(p)} and id <> ${p.except} order by usefulness desc, id offset ${p.keep})`,
 );
 
-const COMPARABLE = statement(
-  { ...OWNER, terms: 'text[]', model: 'text' },
-  (p) => `
-  select id::text as id, array(select term from unnest(terms) term where term = any(${p.terms})) as matched,
-         case when vector_model = ${p.model} then vector end as vector,
-         ${p.model} is not null and vector_model is distinct from ${p.model} as lacks_vector
-  from memories where ${ofOwner(p)}`,
-);
-
 /** What a search has found was of use. */
 const USE = statement(
   { ...OWNER, ids: 'uuid[]', once: 'double precision' },
@@ -101,20 +108,28 @@ const USE = statement(
 
 const REMOVE_ALL = statement(OWNER, (p) => `delete from memories where ${ofOwner(p)} returning 1`);
 
+interface ComparableRow {
+  readonly id: string;
+  readonly terms: Uint8Array;
+  readonly vector: Uint8Array | null;
+  readonly lacks_vector: boolean;
+}
+
 /** Memories of users of agents. The owner comes first, and every statement is about that owner's alone. */
 @Injectable()
 export class MemoryRepository {
   constructor(private readonly database: Database) {}
 
-  /** The most useful ones, and how many there are. */
-  async mostUseful(owner: MemoryOwner, limit: number): Promise<{ memories: Memory[]; total: number }> {
-    const rows = await RECALL.run<MemoryRow & { total: number }>(this.database, { ...owner, limit });
+  /** The most useful ones, of each no more than so many characters, and how many there are. */
+  async mostUseful(owner: MemoryOwner, limit: number, characters: number): Promise<{ memories: Memory[]; total: number }> {
+    const rows = await RECALL.run<MemoryRow & { total: number }>(this.database, { ...owner, limit, characters });
     return { memories: rows.map(toMemory), total: rows[0]?.total ?? 0 };
   }
 
-  /** All, the one that was said last first. */
+  /** All, in the order of their ids. */
   async list(owner: MemoryOwner): Promise<Memory[]> {
-    return (await LIST.run<MemoryRow>(this.database, owner)).map(toMemory);
+    const rows = await inPages((after) => LIST.run<MemoryRow>(this.database, { ...owner, after, limit: READ_AT_ONCE }));
+    return rows.map(toMemory);
   }
 
   /** Waits for a change of the owner's memories under way; holds until the transaction's end. */
@@ -122,10 +137,17 @@ export class MemoryRepository {
     await LOCK.run(transaction, owner);
   }
 
-  /** Those that have most in common with a text, most first. */
-  async overlapping(source: SqlExecutor, owner: MemoryOwner, terms: readonly string[], limit: number): Promise<OverlappingMemory[]> {
-    const rows = await OVERLAPPING.run<MemoryRow & { common: number; stored: number }>(source, { ...owner, terms, limit });
-    return rows.map((row) => ({ ...toMemory(row), common: row.common, stored: row.stored }));
+  /** Of all, the smallest digests of their terms. */
+  async samples(source: SqlExecutor, owner: MemoryOwner): Promise<MemoryTerms[]> {
+    const bytes = COMPARED_TERMS * Uint32Array.BYTES_PER_ELEMENT;
+    const rows = await SAMPLES.run<{ id: string; terms: Uint8Array }>(source, { ...owner, bytes });
+    return rows.map(({ id, terms }) => ({ id, terms: fromBytes(terms) }));
+  }
+
+  /** Some, with all of their terms; in no order. */
+  async withTerms(source: SqlExecutor, owner: MemoryOwner, ids: readonly string[]): Promise<(Memory & MemoryTerms)[]> {
+    const rows = await WITH_TERMS.run<MemoryRow & { terms: Uint8Array }>(source, { ...owner, ids });
+    return rows.map((row) => ({ ...toMemory(row), terms: fromBytes(row.terms) }));
   }
 
   /** Those whose id ends with the code: one, or rarely more. */
@@ -133,12 +155,12 @@ export class MemoryRepository {
     return (await WITH_CODE.run<MemoryRow>(source, { ...owner, code })).map(toMemory);
   }
 
-  async insert(transaction: Transaction, owner: MemoryOwner, memory: { id: string; text: string; terms: readonly string[]; at: Date }): Promise<void> {
+  async insert(transaction: Transaction, owner: MemoryOwner, memory: MemoryText): Promise<void> {
     await INSERT.run(transaction, { ...owner, ...written(memory) });
   }
 
   /** Puts a text in the place of a memory's, which counts as a use of it. */
-  async replace(transaction: Transaction, owner: MemoryOwner, memory: { id: string; text: string; terms: readonly string[]; at: Date }): Promise<void> {
+  async replace(transaction: Transaction, owner: MemoryOwner, memory: MemoryText): Promise<void> {
     await REPLACE.run(transaction, { ...owner, ...written(memory) });
   }
 
@@ -151,10 +173,12 @@ export class MemoryRepository {
     await FORGET_LEAST_USEFUL.run(transaction, { ...owner, except, keep });
   }
 
-  /** @param model whose vectors are asked for; null for none */
-  async comparable(owner: MemoryOwner, terms: readonly string[], model: string | null): Promise<ComparableMemory[]> {
-    const rows = await COMPARABLE.run<Omit<ComparableMemory, 'lacksVector'> & { lacks_vector: boolean }>(this.database, { ...owner, terms, model });
-    return rows.map(({ id, matched, vector, lacks_vector: lacksVector }) => ({ id, matched, vector, lacksVector }));
+  /** All, in the order of their ids. @param model whose vectors are asked for; null for none */
+  async comparable(owner: MemoryOwner, model: string | null): Promise<ComparableMemory[]> {
+    const rows = await inPages((after) =>
+      COMPARABLE.run<ComparableRow>(this.database, { ...owner, after, limit: READ_AT_ONCE, model }),
+    );
+    return rows.map(({ id, terms, vector, lacks_vector: lacksVector }) => ({ id, terms: fromBytes(terms), vector, lacksVector }));
   }
 
   /** Counts a use of each. @returns them, in no order; without those that are gone */
@@ -168,8 +192,18 @@ export class MemoryRepository {
   }
 }
 
-function written({ id, text, terms, at }: { id: string; text: string; terms: readonly string[]; at: Date }) {
-  return { id, text: storableText(text), terms, at, once: usefulnessOf(at) };
+/** Reads page by page, so that others are served in between. */
+async function inPages<Row extends { readonly id: string }>(read: (after: string | null) => Promise<Row[]>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (;;) {
+    const page = await read(rows.at(-1)?.id ?? null);
+    rows.push(...page);
+    if (page.length < READ_AT_ONCE) return rows;
+  }
+}
+
+function written({ id, text, terms, at }: MemoryText) {
+  return { id, text: storableText(text), terms: toBytes(terms), at, once: usefulnessOf(at) };
 }
 
 function toMemory({ id, text, created_at, updated_at }: MemoryRow): Memory {

@@ -8,10 +8,10 @@ const OWNER = { organizationId: 'uuid', agentId: 'uuid', userKey: 'uuid' } as co
 
 /** No row where there is none; `total` counts those beyond the limit too. */
 export const RECALL = statement(
-  { ...OWNER, limit: 'integer' },
+  { ...OWNER, limit: 'integer', characters: 'integer' },
   (p) => `
   with owned as (
-    select id, text, created_at, updated_at, usefulness from memories
+    select id, left(text, ${p.characters}) as text, created_at, updated_at, usefulness from memories
     where agent_id = ${p.agentId} and user_key = ${p.userKey} and organization_id = ${p.organizationId}
   ), total as (
     select count(*)::int as total from memories

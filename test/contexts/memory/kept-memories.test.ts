@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { packTerms, toBytes } from '../../../src/memory/domain/packed-terms.js';
 import { termsOf } from '../../../src/memory/domain/terms.js';
 import { usefulnessOf } from '../../../src/memory/domain/usefulness.js';
 import { userKeyOf } from '../../../src/conversations/index.js';
@@ -17,11 +18,11 @@ const service = useService({ clock });
 async function fill(talk: Talk, userId: string, texts: readonly string[], at = (_index: number): Date => clock.now()): Promise<void> {
   await service.database.query(
     `insert into memories (id, organization_id, agent_id, user_key, text, terms, usefulness, created_at, updated_at)
-     select id::uuid, $1::uuid, $2::uuid, $3::uuid, text, array(select jsonb_array_elements_text(terms)), usefulness, at::timestamptz, at::timestamptz
-     from jsonb_to_recordset($4::jsonb) as given (id text, text text, terms jsonb, usefulness float8, at text)`,
+     select id::uuid, $1::uuid, $2::uuid, $3::uuid, text, decode(terms, 'base64'), usefulness, at::timestamptz, at::timestamptz
+     from jsonb_to_recordset($4::jsonb) as given (id text, text text, terms text, usefulness float8, at text)`,
     [
       ...[talk.organization.id, talk.agentId, userKeyOf(userId)],
-      JSON.stringify(texts.map((text, index) => ({ id: newId(), text, terms: termsOf(text), usefulness: usefulnessOf(at(index)), at: at(index).toISOString() }))),
+      JSON.stringify(texts.map((text, index) => ({ id: newId(), text, terms: Buffer.from(toBytes(packTerms(termsOf(text)))).toString('base64'), usefulness: usefulnessOf(at(index)), at: at(index).toISOString() }))),
     ],
   );
 }
