@@ -40,8 +40,8 @@ export const MAX_SIMILAR_COMPARED = 6;
 /** Similar memories that a model is told of when it saves another one. */
 export const MAX_SIMILAR_TOLD = 3;
 
-/** Memories read by one statement: of the longest ones about a megabyte, which the embedded database takes some 50 ms for. */
-export const READ_AT_ONCE = 125;
+/** Memories read by one statement: of the longest ones a megabyte with their vectors, after which others are served. */
+export const READ_AT_ONCE = 100;
 
 /** Memories that are embedded between two writes. */
 export const EMBEDDED_AT_ONCE = 64;

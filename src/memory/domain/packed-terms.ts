@@ -39,7 +39,11 @@ export function estimatedShare(left: PackedTerms, right: PackedTerms): number {
 /** The places in `wanted` of the terms that `terms` has. */
 export function placesFound(terms: PackedTerms, wanted: PackedTerms): number[] {
   const places: number[] = [];
-  for (const [place, digest] of wanted.entries()) if (has(terms, digest)) places.push(place);
+  let at = 0;
+  for (const [place, digest] of wanted.entries()) {
+    while ((terms[at] ?? Number.POSITIVE_INFINITY) < digest) at += 1;
+    if (terms[at] === digest) places.push(place);
+  }
   return places;
 }
 
@@ -53,16 +57,6 @@ function walk(left: PackedTerms, right: PackedTerms, most: number): { common: nu
     seen += 1;
   }
   return { common, seen };
-}
-
-function has(terms: PackedTerms, digest: number): boolean {
-  let [from, to] = [0, terms.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((terms[middle] ?? 0) < digest) from = middle + 1;
-    else to = middle;
-  }
-  return terms[from] === digest;
 }
 
 /** FNV-1a: quick, and nobody gains anything by two words of their own that share a digest. */

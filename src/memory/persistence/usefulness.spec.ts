@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openTestDatabase } from '../../../test/support/test-database.js';
 import type { Database } from '../../platform/database/index.js';
-import { usedOnceMore, usefulnessOf } from './usefulness.js';
+import { usedOnceMore, usefulnessOf } from '../domain/usefulness.js';
 
 const MONTH = 30 * 86_400_000;
 let database: Database;
