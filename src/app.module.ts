@@ -34,6 +34,7 @@ import {
 import { RunLogModule } from './platform/run-log/index.js';
 import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
 import { VaultModule, vaultSchema } from './platform/vault/index.js';
+import { responseComponentsContext } from './response-components/index.js';
 
 /** A context that may add to the runs of agents. */
 export type AppContext = Context<RunExtensions>;
@@ -48,6 +49,7 @@ export const contexts: readonly AppContext[] = [
   integrationsContext,
   knowledgeContext,
   hooksContext,
+  responseComponentsContext,
   observabilityContext,
   creditsContext,
   filesContext,
