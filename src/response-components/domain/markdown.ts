@@ -33,12 +33,12 @@ export function bullets(entries: readonly string[]): string {
   return entries.map((entry) => `- ${entry.replaceAll(/\n(?=[^\n])/gu, '\n  ')}`).join('\n');
 }
 
-const MARKUP = /[\\`*[\]<>~|]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w+;)/gu;
+const MARKUP = /[\\`*[\]<>~|]|(?<=\])\(|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?\w+;)/gu;
 
 function escaped(line: string): string {
   return line
     .replace(MARKUP, '\\$&')
-    .replace(/^[#+=-]/u, '\\$&')
+    .replace(/^(?:[#+=-]|:(?=-))/u, '\\$&')
     .replace(/^(\d+)([.)])/u, '$1\\$2');
 }
 
