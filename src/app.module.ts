@@ -35,6 +35,7 @@ import {
 import { RunLogModule } from './platform/run-log/index.js';
 import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
 import { VaultModule, vaultSchema } from './platform/vault/index.js';
+import { responseComponentsContext } from './response-components/index.js';
 
 /** A context that may add to the runs of agents. */
 export type AppContext = Context<RunExtensions>;
@@ -49,6 +50,7 @@ export const contexts: readonly AppContext[] = [
   integrationsContext,
   knowledgeContext,
   hooksContext,
+  responseComponentsContext,
   memoryContext,
   observabilityContext,
   creditsContext,

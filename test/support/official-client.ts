@@ -9,6 +9,7 @@ export class OfficialClient extends HttpAgent {
     talk: Talk,
     private readonly text: string,
     query = '',
+    private readonly more: Readonly<Record<string, unknown>> = {},
   ) {
     super({
       url: `${baseUrl}${talk.path}/runs/stream${query}`,
@@ -21,7 +22,7 @@ export class OfficialClient extends HttpAgent {
     return {
       method: 'POST',
       headers: { ...this.headers, 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify(message(this.text)),
+      body: JSON.stringify(message(this.text, this.more)),
     };
   }
 }

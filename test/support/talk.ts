@@ -9,6 +9,13 @@ export interface ToolCallView {
   readonly status: string;
 }
 
+export interface ComponentView {
+  readonly id: string;
+  readonly component: string;
+  readonly props: object;
+  readonly fallback: string;
+}
+
 export interface MessageView {
   readonly id: string;
   readonly role: string;
@@ -17,6 +24,7 @@ export interface MessageView {
   readonly runId: string;
   readonly blocked?: boolean;
   readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string }[];
+  readonly components: readonly ComponentView[];
   readonly toolCalls?: readonly ToolCallView[];
 }
 

@@ -65,8 +65,9 @@ export class RunState {
   promptContext: readonly string[] = [];
   /** Why the newest model call stopped. */
   stopReason: StopReason | undefined;
-  firstTextAt: Date | null = null;
   timeToFirstTextMs: number | null = null;
+  /** With its first text, or when it was first stored: the row keeps that. So it never shares its time with the question. */
+  private beganAt: Date | null = null;
   private usage = NO_USAGE;
   private charged = NO_USAGE;
   private textOpen = false;
@@ -122,7 +123,7 @@ export class RunState {
     }
     const shown = this.breakDue ? SEGMENT_BREAK + delta : delta;
     this.breakDue = false;
-    this.firstTextAt ??= this.now();
+    this.beganAt ??= this.now();
     this.timeToFirstTextMs ??= this.context.stopwatch.elapsedMs();
     this.text += shown;
     yield textContent(messageId, shown);
@@ -229,8 +230,7 @@ export class RunState {
       components: [...this.components],
       toolCalls: outcome ? this.toolCalls.map(over) : [...this.toolCalls],
       transcript: this.conversation.stored(outcome?.status === 'requires_action'),
-      // When the reply began, so that it never shares its time with the question.
-      createdAt: this.firstTextAt ?? this.now(),
+      createdAt: (this.beganAt ??= this.now()),
     };
   }
 

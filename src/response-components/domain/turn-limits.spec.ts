@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { MAX_COMPONENTS, TurnLimits } from './turn-limits.js';
+
+describe('a turn', () => {
+  it('shows buttons once at low, of either kind, and anything else besides', () => {
+    const limits = new TurnLimits('low', []);
+    expect(limits.refusal('select')).toBeNull();
+    limits.noteShown('select');
+    for (const name of ['confirm', 'select'] as const) expect(limits.refusal(name)).toContain('only once');
+    for (const name of ['card', 'list'] as const) expect(limits.refusal(name)).toBeNull();
+  });
+
+  it.each(['medium', 'high'] as const)('shows buttons again at %s', (frequency) => {
+    const limits = new TurnLimits(frequency, [{ name: 'present_confirm', failed: false }]);
+    limits.noteShown('confirm');
+    expect(limits.refusal('confirm')).toBeNull();
+  });
+
+  it('counts the buttons of the runs that it goes on with, known only later; those that failed were not shown', () => {
+    const earlier = [{ name: 'present_select', failed: true }];
+    const limits = new TurnLimits('low', earlier);
+    expect(limits.refusal('confirm')).toBeNull();
+    earlier.push({ name: 'present_card', failed: false }, { name: 'pay', failed: false });
+    expect(limits.refusal('confirm')).toBeNull();
+    earlier.push({ name: 'present_confirm', failed: false });
+    expect(limits.refusal('confirm')).toContain('only once');
+  });
+
+  it('shows nothing any more after two wrong calls, also of earlier runs', () => {
+    const limits = new TurnLimits('high', []);
+    expect(limits.noteWrong()).toContain('once more');
+    expect(limits.refusal('card')).toBeNull();
+    expect(limits.noteWrong()).toContain('plain text');
+    expect(limits.refusal('card')).toContain('plain text');
+
+    const resumed = new TurnLimits('high', [{ name: 'present_card', failed: true }, { name: 'pay', failed: true }]);
+    expect(resumed.refusal('card')).toBeNull();
+    expect(resumed.noteWrong()).toContain('plain text');
+    expect(resumed.refusal('list')).toContain('plain text');
+  });
+
+  it('shows so many components in one run and no more', () => {
+    const limits = new TurnLimits('high', []);
+    for (let shown = 0; shown < MAX_COMPONENTS; shown += 1) {
+      expect(limits.refusal('card')).toBeNull();
+      limits.noteShown('card');
+    }
+    expect(limits.refusal('card')).toContain(String(MAX_COMPONENTS));
+  });
+});

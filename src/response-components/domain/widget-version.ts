@@ -1,0 +1,20 @@
+/** A release of the widget's SDK. */
+export type Release = readonly [major: number, minor: number, patch: number];
+
+const NUMBER = '(0|[1-9]\\d{0,14})';
+const IDENTIFIER = '(?:0|[1-9]\\d*|\\d*[a-zA-Z-][\\da-zA-Z-]*)';
+/** Semantic versioning 2.0; numbers that are no safe integers are nobody's. */
+const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${IDENTIFIER}(?:\\.${IDENTIFIER})*)?(?:\\+[\\da-zA-Z-]+(?:\\.[\\da-zA-Z-]+)*)?$`);
+
+/**
+ * Whether a version is this release or a later one, by the precedence of semantic versioning: a pre-release comes before
+ * its release, and build metadata says nothing. A text that is no version is older than every release.
+ */
+export function isAtLeast(version: string, release: Release): boolean {
+  const match = VERSION.exec(version);
+  if (!match) return false;
+  const [, major, minor, patch, preRelease] = match;
+  const differences = [major, minor, patch].map((part, index) => Number(part) - (release[index] ?? 0));
+  const decisive = differences.find((difference) => difference !== 0);
+  return decisive === undefined ? preRelease === undefined : decisive > 0;
+}
