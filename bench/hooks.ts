@@ -1,4 +1,4 @@
-import { median, percentile, round } from './figures.ts';
+import { type ComparedFigures, compareLanes } from './lanes.ts';
 import type { LoadClient } from './load-client.ts';
 import type { Floor, Say } from './passes.ts';
 import type { HookRuns } from './plan.ts';
@@ -32,18 +32,9 @@ const KINDS: readonly Kind[] = [
   { name: 'call, five', handlers: 5, events: EVENTS, calls: true, over: 'call, without' },
 ];
 
-export interface HookLaneFigures {
-  readonly lane: HookLaneName;
-  readonly runs: number;
-  readonly p50Ms: number;
-  readonly p95Ms: number;
-  /** The median over the rounds of the difference to a run without hooks, run by run; and how far the 95th percentiles are apart. */
-  readonly added: { readonly lane: HookLaneName; readonly p50Ms: number; readonly p95Ms: number } | null;
-}
-
 export interface HooksResult {
   readonly mode: 'postgres' | 'embedded';
-  readonly lanes: readonly HookLaneFigures[];
+  readonly lanes: readonly ComparedFigures<HookLaneName>[];
   readonly endpoint: { readonly calls: number; readonly connections: number };
 }
 
@@ -130,28 +121,10 @@ async function measure(
   const calls = after.calls - before.calls;
   const expected = plan.rounds * KINDS.reduce((sum, { handlers, events }) => sum + handlers * events.length, 0);
   if (calls !== expected) throw new Error(`The endpoint was called ${calls} times, not ${expected}`);
-  return { lanes: figuresOf(lanes, latencies), endpoint: { calls, connections: after.connections - before.connections } };
+  const figures = compareLanes(lanes.map(({ kind }) => kind), latencies);
+  return { lanes: figures, endpoint: { calls, connections: after.connections - before.connections } };
 }
 
 async function received(origin: string): Promise<{ readonly calls: number; readonly connections: number }> {
   return (await (await fetch(origin)).json()) as { calls: number; connections: number };
-}
-
-function figuresOf(lanes: readonly Lane[], latencies: readonly (readonly number[])[]): HookLaneFigures[] {
-  return lanes.map(({ kind: { name: lane, over } }, index) => {
-    const mine = latencies[index] ?? [];
-    const theirs = latencies[lanes.findIndex(({ kind }) => kind.name === over)] ?? [];
-    const p95 = percentile(mine, 0.95);
-    return {
-      ...{ lane, runs: mine.length, p50Ms: round(median(mine), 2), p95Ms: round(p95, 2) },
-      added:
-        over === null
-          ? null
-          : {
-              lane: over,
-              p50Ms: round(median(mine.map((ms, run) => ms - (theirs[run] ?? Number.NaN))), 2),
-              p95Ms: round(p95 - percentile(theirs, 0.95), 2),
-            },
-    };
-  });
 }

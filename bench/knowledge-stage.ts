@@ -5,7 +5,7 @@ import type { OpenDatabase } from '../src/platform/database/index.ts';
 import type { Environment } from './processes.ts';
 
 /** The built service's own classes: what stands in `src` cannot be run without being built. */
-async function built<Exports>(path: string): Promise<Exports> {
+export async function built<Exports>(path: string): Promise<Exports> {
   return (await import(new URL(`../dist/${path}`, import.meta.url).href)) as Exports;
 }
 

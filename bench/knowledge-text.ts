@@ -1,7 +1,7 @@
 const VOCABULARY = 60_000;
 
 /** The same numbers in every run. */
-function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;

@@ -71,6 +71,18 @@ export interface HookRuns {
   readonly embedded: boolean;
 }
 
+/** Runs of agents that remember the user, beside runs of agents that do not. */
+export interface MemoryRuns {
+  /** Of each kind of run that takes turns with the other kinds. */
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  readonly agents: number;
+  readonly threads: number;
+  /** Of one user, by each agent that remembers something. */
+  readonly memories: number;
+  readonly embedded: boolean;
+}
+
 /** Crawls of a local site, and runs beside them. */
 export interface CrawlPlan {
   readonly pages: number;
@@ -112,7 +124,7 @@ export interface TracesPlan {
   readonly purged: number;
 }
 
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'knowledge', 'search', 'uploads', 'traces'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'knowledge', 'search', 'uploads', 'traces'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -122,6 +134,7 @@ export interface Plan {
   readonly rejoin: Rejoin | null;
   readonly tools: ToolRuns | null;
   readonly hooks: HookRuns | null;
+  readonly memory: MemoryRuns | null;
   readonly knowledge: CrawlPlan | null;
   readonly search: SearchPlan | null;
   readonly traces: TracesPlan | null;
@@ -194,6 +207,8 @@ const TOOLS: ToolRuns = {
 
 const HOOKS: HookRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 100, embedded: true };
 
+const MEMORY: MemoryRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 200, memories: 500, embedded: true };
+
 const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, slices: 6, seconds: 6, threads: 40, runsOfASlice: 280, embedded: true };
 
 const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, searches: 220 };
@@ -226,6 +241,7 @@ const FULL: Plan = {
   rejoin: REJOIN,
   tools: TOOLS,
   hooks: HOOKS,
+  memory: MEMORY,
   knowledge: KNOWLEDGE,
   search: SEARCH,
   uploads: UPLOADS,
@@ -246,6 +262,7 @@ const QUICK: Plan = {
   rejoin: { ...REJOIN, runs: 50, rounds: 1, seconds: 0.4, follow: { ...REJOIN.follow, runs: 32 } },
   tools: { ...TOOLS, rounds: 150, loaded: { ...TOOLS.loaded, rounds: 1 }, embedded: false },
   hooks: { ...HOOKS, rounds: 150, embedded: false },
+  memory: { ...MEMORY, rounds: 150, embedded: false },
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
@@ -254,7 +271,7 @@ const QUICK: Plan = {
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, hooks, knowledge, search, uploads, traces } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, hooks, memory, knowledge, search, uploads, traces } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -268,6 +285,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     rejoin: asked('rejoin') ? rejoin : null,
     tools: asked('tools') ? tools : null,
     hooks: asked('hooks') ? hooks : null,
+    memory: asked('memory') ? memory : null,
     knowledge: asked('knowledge') ? knowledge : null,
     search: asked('search') ? search : null,
     uploads: asked('uploads') ? uploads : null,

@@ -6,6 +6,8 @@ import type { HooksResult } from './hooks.ts';
 import { hooksText } from './hooks-report.ts';
 import { knowledgeText } from './knowledge-report.ts';
 import type { KnowledgeResult } from './knowledge.ts';
+import { memoryText } from './memory-report.ts';
+import type { MemoryResult } from './memory.ts';
 import { tracesText } from './traces-report.ts';
 import type { TracesResult } from './traces.ts';
 import { type SearchResult, searchText } from './knowledge-search-report.ts';
@@ -33,6 +35,7 @@ export interface Report {
   readonly rejoin: RejoinResult | null;
   readonly tools: readonly ToolsResult[] | null;
   readonly hooks: readonly HooksResult[] | null;
+  readonly memory: readonly MemoryResult[] | null;
   readonly knowledge: readonly KnowledgeResult[] | null;
   readonly search: SearchResult | null;
   readonly traces: TracesResult | null;
@@ -136,7 +139,7 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, knowledge, search, uploads, traces, ...run }: Report): Section[] {
+export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, knowledge, search, uploads, traces, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
@@ -148,6 +151,7 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, 
     ...(rejoin ? [section('rejoin', 'Rejoining a run', rejoinText(rejoin, spread))] : []),
     ...(tools ?? []).map((result) => section(`tools, ${result.mode}`, `Runs with tools: ${TITLES[result.mode]}`, toolsText(result))),
     ...(hooks ?? []).map((result) => section(`hooks, ${result.mode}`, `Runs with hooks: ${TITLES[result.mode]}`, hooksText(result))),
+    ...(memory ?? []).map((result) => section(`memory, ${result.mode}`, `Runs with memory: ${TITLES[result.mode]}`, memoryText(result))),
     ...(knowledge ?? []).map((result) => section(`knowledge, ${result.mode}`, `Crawls: ${TITLES[result.mode]}`, knowledgeText(result))),
     ...(search ? [section('search', 'Searches of knowledge', searchText(search))] : []),
     ...(traces ? [section('traces', 'Traces', tracesText(traces))] : []),

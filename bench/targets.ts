@@ -12,6 +12,8 @@ export interface Target {
   readonly key: string;
   /** Threads that runs may be taken on; each holds at most one run at a time. */
   readonly threads: readonly string[];
+  /** The user that runs on the service name. */
+  readonly userId?: string;
 }
 
 export interface RunRequest {
@@ -28,8 +30,9 @@ export function runRequest(target: Target, form: RunForm, thread: string, script
     const body = JSON.stringify({ model: 'bench', max_tokens: 1024, stream: true, messages });
     return { path: '/v1/messages', headers, body };
   }
+  const config = target.userId === undefined ? undefined : { userContext: { userId: target.userId } };
   const path = `/v1/threads/${thread}/runs${form === 'streamed' ? '/stream' : ''}`;
-  return { path, headers, body: JSON.stringify({ message: { role: 'user', content } }) };
+  return { path, headers, body: JSON.stringify({ message: { role: 'user', content }, config }) };
 }
 
 /** What the first token looks like in an answer, and what only a whole answer has. */

@@ -5,6 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announce } from './ipc.ts';
+import { MemoryText, UPSTREAM_SEED } from './memory-text.ts';
 import { DELTAS, type ReplyScript, scriptOf } from './script.ts';
 
 function frame(data: { readonly type: string } & Record<string, unknown>): string {
@@ -51,11 +52,24 @@ function partsOf(writes: number): Buffer[] {
 const partsByWrites = Array.from({ length: DELTAS }, (_, index) => partsOf(index + 1));
 
 let calls = 0;
+const memories = new MemoryText(UPSTREAM_SEED);
+
+/** What the model calls a tool with. Memories are others each time, or they would take the place of one another. */
+function inputOf(tool: string): object {
+  switch (tool) {
+    case 'memory_save':
+      return { text: memories.sentence() };
+    case 'memory_search':
+      return { query: memories.query() };
+    default:
+      return { query: 'list the records of the archive' };
+  }
+}
 
 function toolCall(name: string): string {
   calls += 1;
   const block = { type: 'tool_use', id: `toolu_bench_${calls}`, name, input: {} };
-  const delta = { type: 'input_json_delta', partial_json: '{"query":"list the records of the archive"}' };
+  const delta = { type: 'input_json_delta', partial_json: JSON.stringify(inputOf(name)) };
   return (
     start +
     frame({ type: 'content_block_start', index: 0, content_block: block }) +

@@ -1,0 +1,38 @@
+import type * as UserKey from '../src/conversations/domain/user-key.ts';
+import type * as Terms from '../src/memory/domain/terms.ts';
+import type * as Usefulness from '../src/memory/domain/usefulness.ts';
+import type { SqlExecutor } from '../src/platform/database/index.ts';
+import { built } from './knowledge-stage.ts';
+import { MemoryText, STORED_SEED } from './memory-text.ts';
+
+const HOURS_APART = 12;
+
+/**
+ * Writes memories as saves leave them: so many of the user by each of the agents, one each half day until now. Ordered by
+ * their age, so that those of one user are no neighbours on the disk.
+ */
+export async function fillMemories(database: SqlExecutor, agents: readonly string[], userId: string, count: number): Promise<void> {
+  const { userKeyOf } = await built<typeof UserKey>('conversations/domain/user-key.js');
+  const { termsOf } = await built<typeof Terms>('memory/domain/terms.js');
+  const { usefulnessOf } = await built<typeof Usefulness>('memory/domain/usefulness.js');
+  const now = Date.now();
+  const memories = sentences(count).map((text, nth) => {
+    const at = new Date(now - (count - nth) * HOURS_APART * 3_600_000);
+    return { text, terms: termsOf(text), usefulness: usefulnessOf(at), at: at.toISOString() };
+  });
+  await database.query(
+    `insert into memories (id, organization_id, agent_id, user_key, text, terms, usefulness, created_at, updated_at)
+     select gen_random_uuid(), agents.organization_id, agents.id, $2::uuid, text, terms, usefulness, at, at
+       from jsonb_to_recordset($3::text::jsonb) as memory(text text, terms text[], usefulness double precision, at timestamptz)
+      cross join agents where agents.id = any($1::uuid[]) order by at, agents.id`,
+    [agents, userKeyOf(userId), JSON.stringify(memories)],
+  );
+  await database.query('vacuum analyze memories');
+}
+
+function sentences(count: number): string[] {
+  const text = new MemoryText(STORED_SEED);
+  const made = new Set<string>();
+  while (made.size < count) made.add(text.sentence());
+  return [...made];
+}
