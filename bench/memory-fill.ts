@@ -1,4 +1,5 @@
 import type * as UserKey from '../src/conversations/domain/user-key.ts';
+import type * as Packed from '../src/memory/domain/packed-terms.ts';
 import type * as Terms from '../src/memory/domain/terms.ts';
 import type * as Usefulness from '../src/memory/domain/usefulness.ts';
 import type { SqlExecutor } from '../src/platform/database/index.ts';
@@ -13,17 +14,18 @@ const HOURS_APART = 12;
  */
 export async function fillMemories(database: SqlExecutor, agents: readonly string[], userId: string, count: number): Promise<void> {
   const { userKeyOf } = await built<typeof UserKey>('conversations/domain/user-key.js');
+  const { packTerms, toBytes } = await built<typeof Packed>('memory/domain/packed-terms.js');
   const { termsOf } = await built<typeof Terms>('memory/domain/terms.js');
   const { usefulnessOf } = await built<typeof Usefulness>('memory/domain/usefulness.js');
   const now = Date.now();
   const memories = sentences(count).map((text, nth) => {
     const at = new Date(now - (count - nth) * HOURS_APART * 3_600_000);
-    return { text, terms: termsOf(text), usefulness: usefulnessOf(at), at: at.toISOString() };
+    return { text, terms: Buffer.from(toBytes(packTerms(termsOf(text)))).toString('base64'), usefulness: usefulnessOf(at), at: at.toISOString() };
   });
   await database.query(
     `insert into memories (id, organization_id, agent_id, user_key, text, terms, usefulness, created_at, updated_at)
-     select gen_random_uuid(), agents.organization_id, agents.id, $2::uuid, text, terms, usefulness, at, at
-       from jsonb_to_recordset($3::text::jsonb) as memory(text text, terms text[], usefulness double precision, at timestamptz)
+     select gen_random_uuid(), agents.organization_id, agents.id, $2::uuid, text, decode(terms, 'base64'), usefulness, at, at
+       from jsonb_to_recordset($3::text::jsonb) as memory(text text, terms text, usefulness double precision, at timestamptz)
       cross join agents where agents.id = any($1::uuid[]) order by at, agents.id`,
     [agents, userKeyOf(userId), JSON.stringify(memories)],
   );
