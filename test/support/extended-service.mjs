@@ -1,5 +1,6 @@
 // Starts the built service, as `main.js all` does, with further participants in its turns.
 import 'reflect-metadata';
+import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Module } from '@nestjs/common';
@@ -39,6 +40,8 @@ export async function startExtended(participants) {
   await app.init();
   const first = await app.get(BootstrapOrganization).execute();
   await app.listen(settings.port, settings.host);
+  // Kept at a process's end otherwise, and tests kill this one.
+  flushCompileCache();
   process.stdout.write(`Listening on ${await app.getUrl()}\n${first?.key ?? ''}\n`);
   return app;
 }

@@ -182,12 +182,13 @@ export class TestService extends RunningService {
     );
     if (options.egressAllow) Object.assign(settings, { egressAllow: options.egressAllow });
     const logger = createLogger(settings, options.log);
+    const isOwn = added.every(({ modules, healthChecks = [] }) => modules.length + healthChecks.length === 0);
     const boot = async (on: OpenTestDatabase): Promise<NestFastifyApplication> => {
       const app = await createHttpApp({
         rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: added }),
         settings,
         logger,
-        onRequest: (created) => [new DocumentedAnswers(created).hook, created.get(AuthenticateRequest).hook],
+        onRequest: (created) => [new DocumentedAnswers(created, isOwn).hook, created.get(AuthenticateRequest).hook],
       });
       await app.listen(0, '127.0.0.1');
       return app;

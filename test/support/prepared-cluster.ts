@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
@@ -38,10 +38,12 @@ export async function prepareDatabase(dataDir: string, schemas: readonly Context
     if (data) writeFileSync(join(folder, path), data);
     else mkdirSync(join(folder, path));
   }
+  appendFileSync(join(folder, 'postgresql.auto.conf'), `shared_buffers = ${BUFFERS}\n`);
 }
 
 /** Clearing the usual 128 MB of buffers is half of what opening a database takes, and a test's rows need few of them. */
-const SMALL = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB'];
+const BUFFERS = '16MB';
+const SMALL = [...PGlite.defaultStartParams, '-c', `shared_buffers=${BUFFERS}`];
 
 /** Where PGlite has its cluster, in a file system of its own. */
 const { PGDATA } = PGlite.paths;

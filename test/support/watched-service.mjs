@@ -3,6 +3,7 @@
 // Computing time and not the clock's, so that other processes of the machine do not count. `pace` answers what work of a
 // fixed size takes of it now.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { setInterval } from 'node:timers';
 import { pathToFileURL } from 'node:url';
@@ -54,3 +55,5 @@ process.on('message', (question) => {
 setInterval(look, 1);
 
 await import(pathToFileURL(resolve('dist/main.js')).href);
+// Kept at a process's end otherwise, and this one is killed.
+flushCompileCache();

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Canary } from '../../support/canary.js';
+import type { RecordedRequest } from '../../support/fake-upstream.js';
 import type { Answer } from '../../support/harness.js';
 import { anthropicWire } from '../../support/provider-wire.js';
-import { calls, says } from '../../support/scripted-models.js';
+import { calls, type ModelScript, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, type RunResult, type Talk, textOf, typesOf } from '../../support/talk.js';
 import { until } from '../../support/until.js';
@@ -30,6 +31,8 @@ interface Ran {
   /** Whether the tool was run. */
   readonly ran: boolean;
   readonly tookMs: number;
+  /** What the model was asked in it. */
+  readonly requests: readonly RecordedRequest[];
 }
 
 let paths = 0;
@@ -45,10 +48,27 @@ async function runWith(event: Event, ...handlers: object[]): Promise<Ran> {
   const talk = await talkWith(service, { [event]: [group(handlers)] });
   let ran = false;
   during(talk.threadId, { tools: [tool('echo', () => { ran = true; return output('echoed'); })] });
-  service.models.next(calls('echo'), says('Done'));
+  service.models.always(echoOnce);
+  // Tells the requests of this run from those of others beside it.
+  const prompt = `Go ${talk.threadId}`;
   const began = performance.now();
-  const answer = await talk.run('Go');
-  return { talk, answer, ran, tookMs: performance.now() - began };
+  const answer = await talk.run(prompt);
+  const tookMs = performance.now() - began;
+  const requests = service.models.requests.filter(({ body }) => JSON.stringify(body).includes(prompt));
+  return { talk, answer, ran, tookMs, requests };
+}
+
+/** Calls the tool, and is done once it has an answer. */
+const echoOnce: ModelScript = (exchange, wire) =>
+  (anthropicWire.toolResults(exchange.request.body).length > 0 ? says('Done') : calls('echo'))(exchange, wire);
+
+/** Runs whose handlers let all of their time pass: side by side, before the first of them is looked at. */
+function begunTogether(begin: readonly (() => Promise<Ran>)[]): (index: number) => Ran {
+  let runs: readonly Ran[] = [];
+  beforeAll(async () => {
+    runs = await Promise.all(begin.map((run) => run()));
+  });
+  return (index) => runs[index] ?? fail();
 }
 
 async function hookSteps({ talk }: Ran): Promise<readonly object[]> {
@@ -68,25 +88,25 @@ async function expectOpen(run: Ran, event: Event, faults: readonly HandlerFault[
   });
   expect(run.answer.body.message).not.toHaveProperty('blocked', true);
   expect(run.ran).toBe(true);
-  expect(service.models.requests).toHaveLength(2);
+  expect(run.requests).toHaveLength(2);
   const steps = await hookSteps(run);
   expect(steps).toMatchObject(faults.map((fault) => failedStep(event, fault)));
   expect(steps).toMatchObject(faults.map(() => ({ output: { verdict: null }, error: expect.stringMatching(/^[A-Za-z].*\.$/) })));
 }
 
 async function expectClosed(run: Ran, event: Event, fault: HandlerFault): Promise<void> {
-  const { answer, ran } = run;
+  const { answer, ran, requests } = run;
   expect(ran).toBe(false);
   expect(answer).toMatchObject({ status: 200, body: { run: { status: 'completed', error: null } } });
   expect(await hookSteps(run)).toMatchObject([{ ...failedStep(event, fault), output: { outcome: 'failed', verdict: { decision: 'block' } } }]);
   if (event === 'UserPromptSubmit') {
     expect(answer.body.message).toMatchObject({ blocked: true, content: expect.stringMatching(/^\S.*\.$/) });
-    expect(service.models.requests).toEqual([]);
+    expect(requests).toEqual([]);
     return;
   }
   expect(answer.body.message).toMatchObject({ content: 'Done', toolCalls: [{ name: 'echo', status: 'denied' }] });
-  expect(service.models.requests).toHaveLength(2);
-  expect(anthropicWire.toolResults(service.models.requests[1]?.body ?? {})).toMatchObject([
+  expect(requests).toHaveLength(2);
+  expect(anthropicWire.toolResults(requests[1]?.body ?? {})).toMatchObject([
     { output: expect.stringMatching(/^This call was not made: /), isError: true },
   ]);
 }
@@ -114,6 +134,11 @@ const BATCHES = Array.from({ length: Math.ceil(FAULTS.length / TOGETHER) }, (_no
 const REFUSED = { type: 'http', url: 'http://127.0.0.1:9/' };
 const REFUSES: HandlerFault = { what: 'refuses the connection', answer: () => LEFT_OPEN, error: 'The host of the URL cannot be reached.' };
 
+const slowOpen = begunTogether(EVENTS.map((event) => () => runWith(event, ...SLOW_FAULTS.map((fault) => faulty(fault, { timeout: 1 })))));
+const slowClosed = begunTogether(
+  CLOSABLE.flatMap((event) => SLOW_FAULTS.map((fault) => () => runWith(event, faulty(fault, { timeout: 1, failClosed: true })))),
+);
+
 describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
   it.each(BATCHES)('that fail, from one that $first to one that $last: the run goes on without them, and the trace tells why', async ({ faults }) => {
     await expectOpen(await runWith(event, ...faults.map((fault) => faulty(fault))), event, faults);
@@ -125,7 +150,7 @@ describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
   });
 
   it('that do not answer in time: the run goes on after their time', async () => {
-    const run = await runWith(event, ...SLOW_FAULTS.map((fault) => faulty(fault, { timeout: 1 })));
+    const run = slowOpen(EVENTS.indexOf(event));
     await expectOpen(run, event, SLOW_FAULTS);
     expectInTime(run);
   });
@@ -158,7 +183,7 @@ describe.each(CLOSABLE)('an endpoint of %s with failClosed', (event) => {
   });
 
   it.each(SLOW_FAULTS)('that $what: blocks after its time', async (fault) => {
-    const run = await runWith(event, faulty(fault, { timeout: 1, failClosed: true }));
+    const run = slowClosed(CLOSABLE.indexOf(event) * SLOW_FAULTS.length + SLOW_FAULTS.indexOf(fault));
     await expectClosed(run, event, fault);
     expectInTime(run);
   });

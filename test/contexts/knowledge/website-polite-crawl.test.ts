@@ -1,14 +1,15 @@
 import type { ServerResponse } from 'node:http';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestOrganization, until, useService } from '../../support/harness.js';
-import { useSite } from '../../support/site-server.js';
+import { SiteServer, useSite } from '../../support/site-server.js';
 import { AgentWebsite } from '../../support/websites.js';
 
 const site = useSite();
 const other = useSite();
 /** Is left alone for hours, once it has asked for that. */
 const away = useSite();
-const unhurried = useSite();
+/** Wants pauses, so that its crawl takes seconds: it goes on beside the other tests. */
+const unhurried = new SiteServer();
 /** More than one process has steps at a time. */
 const slow = Array.from({ length: 12 }, () => useSite());
 /** Asks for some seconds. */
@@ -17,9 +18,19 @@ const sites = [site, other, away, unhurried, hushed, ...slow];
 const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => sites.some(({ egressAllow: allowed }) => allowed.has(host)) });
 const service = useService({ egressAllow });
 let organization: TestOrganization;
+let ofUnhurried: AgentWebsite;
 beforeAll(async () => {
   organization = await service.organization();
+  await unhurried.listen();
+  unhurried.robots(['User-agent: *', 'Crawl-delay: 1', `Sitemap: ${unhurried.url('/index.xml')}`]);
+  unhurried.page('/index.xml', { type: 'application/xml', body: `<sitemapindex><sitemap><loc>${unhurried.url('/1.xml')}</loc></sitemap></sitemapindex>` });
+  unhurried.sitemap(['/old'], '/1.xml');
+  for (const path of ['/', '/new']) unhurried.article(path, { title: path, text: `This is ${path}.` });
+  unhurried.page('/old', { status: 301, headers: { location: '/new' } });
+  ofUnhurried = await website();
+  await ofUnhurried.put({ rootUrl: unhurried.url('/') });
 });
+afterAll(() => unhurried.close());
 
 function website(): Promise<AgentWebsite> {
   return AgentWebsite.of(service, organization.key);
@@ -126,15 +137,8 @@ describe('a page whose answer breaks off', () => {
 
 describe('a host that wants pauses', () => {
   it('has its sitemaps and redirects read one at each turn, each once, and all that they lead to is indexed', async () => {
-    unhurried.robots(['User-agent: *', 'Crawl-delay: 1', `Sitemap: ${unhurried.url('/index.xml')}`]);
-    unhurried.page('/index.xml', { type: 'application/xml', body: `<sitemapindex><sitemap><loc>${unhurried.url('/1.xml')}</loc></sitemap></sitemapindex>` });
-    unhurried.sitemap(['/old'], '/1.xml');
-    for (const path of ['/', '/new']) unhurried.article(path, { title: path, text: `This is ${path}.` });
-    unhurried.page('/old', { status: 301, headers: { location: '/new' } });
-    const agent = await website();
-    await agent.put({ rootUrl: unhurried.url('/') });
     // A second and more for each of its five turns.
-    expect((await agent.crawled(55_000)).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 3, indexed: 2, skipped: 1 } });
+    expect((await ofUnhurried.crawled(55_000)).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 3, indexed: 2, skipped: 1 } });
     const once = ['/index.xml', '/1.xml', '/', '/old', '/new'];
     expect(once.map((path) => unhurried.count(path))).toEqual(once.map(() => 1));
   });

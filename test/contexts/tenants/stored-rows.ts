@@ -86,6 +86,7 @@ function digestOf(table: string, owner: string, organizationId: string | undefin
   const later = (organizationId === undefined ? WRITTEN_AFTER_RUNS : WRITTEN_LATER)[table];
   const row = later === undefined ? 'to_jsonb(r)' : `to_jsonb(r) - '{${later}}'::text[]`;
   const where = organizationId === undefined ? '' : ` where ${owner} = $1`;
-  return `(select count(*) || ':' || coalesce(md5(string_agg(md5((${row})::text), '' order by md5((${row})::text))), '')
-    from "${table}" r${where}) as "${table}"`;
+  // Made below the sum, which would make each digest a second time for its order; by bytes, which no collation slows.
+  return `(select count(*) || ':' || coalesce(md5(string_agg(digest, '' order by digest collate "C")), '')
+    from (select md5((${row})::text) as digest from "${table}" r${where} offset 0) rows) as "${table}"`;
 }

@@ -124,6 +124,10 @@ export async function createWorld(service: RunningService): Promise<World> {
     aiGateway: { enabled: false },
   });
   const otherAgentId = await service.agent(key, { name: 'Other', provider: { type: 'gemini' } });
+  // What is done in the background is begun first, and waited for at the end.
+  await startWebsite(service, key, agentId, canary);
+  const driveIds = await startDrive(service, key, agentId, canary);
+  const knowledgeFile = await postFile(service, key, `/v1/agents/${agentId}/knowledge-bases/uploaded-files`, `${canary}.txt`, canary);
   const section = await post<{ id: string }>('POST', `/v1/agents/${agentId}/sections`, {
     name: 'Tone',
     content: canary,
@@ -144,24 +148,14 @@ export async function createWorld(service: RunningService): Promise<World> {
     { 'idempotency-key': idempotencyKey },
   );
   const runId = result.run.id;
-  await until(
-    async () => (await service.http('GET', `/v1/agents/${agentId}/traces/${runId}`, { key })).status === 200,
-    'trace',
-  );
   const page = await service.http<{ nextCursor: string }>('GET', '/v1/threads?limit=1', { key });
   const integration = await post<{ id: string }>('POST', `/v1/agents/${agentId}/tool-integrations`, serverOf(canary));
   await post('PUT', `/v1/agents/${agentId}/hooks`, { hooks: hooksOf(canary) });
   await post('PUT', `/v1/agents/${agentId}/session-start-hook`, sessionStartHookOf(canary));
   await post('POST', `/v1/agents/${agentId}/hooks/secret`, {});
-  await websiteKnowledge(service, key, agentId, canary);
-  const driveIds = await driveKnowledge(service, key, agentId, canary);
   const { body: credits } = await service.http<{ periods: { id: string }[] }>('GET', '/v1/credits/usage/periods', { key });
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
-  const knowledgeFile = await postFile(service, key, `/v1/agents/${agentId}/knowledge-bases/uploaded-files`, `${canary}.txt`, canary);
-  await until(async () => {
-    const { body } = await service.http<{ files: { status: string }[] }>('GET', `/v1/agents/${agentId}/knowledge-bases/uploaded-files`, { key });
-    return body.files.every(({ status }) => status === 'ready');
-  }, 'the file to be read');
+  await backgroundWork(service, key, agentId, runId);
   return {
     organization,
     key,
@@ -228,18 +222,27 @@ export function websiteOf(canary: string): Readonly<Record<string, unknown>> {
   return { rootUrl: `http://127.0.0.1:9/${canary}/`, excludedUrls: [`http://127.0.0.1:9/${canary}/private`] };
 }
 
-/** Sets the agent's website, and waits for the end of its crawl. */
-async function websiteKnowledge(service: RunningService, key: string, agentId: string, canary: string): Promise<void> {
+/** Until all that an agent was given has been worked on. Each look is a request, which the work has to wait for. */
+async function backgroundWork(service: RunningService, key: string, agentId: string, runId: string): Promise<void> {
+  const bases = `/v1/agents/${agentId}/knowledge-bases`;
+  const ends = async <Body>(path: string, hasEnded: (answer: Answer<Body>) => boolean): Promise<void> => {
+    await until(async () => hasEnded(await service.http<Body>('GET', path, { key })), path, { everyMs: 20 });
+  };
+  await ends(`/v1/agents/${agentId}/traces/${runId}`, ({ status }) => status === 200);
+  await ends<{ sync: { state: string } }>(`${bases}/website`, ({ body }) => body.sync.state !== 'IN_PROGRESS');
+  for (const source of ['drive-service-account', 'drive-oauth']) {
+    await ends<{ sync?: { state: string } }>(`${bases}/${source}`, ({ body }) => body.sync?.state === 'SUCCESS');
+  }
+  await ends<{ files: { status: string }[] }>(`${bases}/uploaded-files`, ({ body }) => body.files.every(({ status }) => status === 'ready'));
+}
+
+async function startWebsite(service: RunningService, key: string, agentId: string, canary: string): Promise<void> {
   const path = `/v1/agents/${agentId}/knowledge-bases/website`;
   expectSuccess(await service.http('PUT', path, { key, body: { configs: [websiteOf(canary)] } }), `PUT ${path}`);
-  await until(async () => {
-    const { body } = await service.http<{ sync: { state: string } }>('GET', path, { key });
-    return body.sync.state !== 'IN_PROGRESS';
-  }, 'the end of the crawl');
 }
 
 /** What an agent knows of the drive, through a service account and through a sign-in. */
-async function driveKnowledge(
+async function startDrive(
   service: RunningService,
   key: string,
   agentId: string,
@@ -255,12 +258,6 @@ async function driveKnowledge(
   const signIn = { fileIds: [driveFileId], redirectUrl: `https://app.example/${canary}` };
   const { authorizationUrl } = await send<{ authorizationUrl: string }>('POST', `${bases}/drive-oauth/authorize`, signIn);
   await fetch(drive.consent(authorizationUrl), { redirect: 'manual' });
-  for (const source of ['drive-service-account', 'drive-oauth']) {
-    await until(async () => {
-      const { body } = await service.http<{ sync?: { state: string } }>('GET', `${bases}/${source}`, { key });
-      return body.sync?.state === 'SUCCESS';
-    }, source);
-  }
   return { serviceAccountId: account.id, driveFileId };
 }
 
