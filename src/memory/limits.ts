@@ -4,8 +4,9 @@ export const MAX_MEMORIES = 500;
 /** Characters of one memory. */
 export const MAX_MEMORY_TEXT = 2_000;
 
-/** Memories that one run may save: what a model is talked into cannot push out all that is known of a user. */
-export const MAX_SAVED_A_RUN = 20;
+/** Memories that one reply may save: what a model is talked into cannot push out all that is known of a user. And searches. */
+export const MAX_SAVED_A_REPLY = 20;
+export const MAX_SEARCHES_A_REPLY = 20;
 
 /** How long a use of a memory takes to count half. */
 export const USE_HALF_LIFE_DAYS = 30;
@@ -29,8 +30,7 @@ export const MEANING_WEIGHT = 0.6;
 /** What is found with less than this share of the best one's score is no answer to the same question. */
 export const MIN_SHARE_OF_BEST = 0.5;
 
-/** Words that two texts share, of all words of both: from there on they say the same, and from there on something alike. */
-export const SAME_SHARE = 0.8;
+/** Words that two texts share, of all words of both: from there on they are similar. */
 export const SIMILAR_SHARE = 0.4;
 
 /** Terms of each memory that a text to be saved is first compared by; the most similar ones are then compared whole. */

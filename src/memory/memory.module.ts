@@ -8,6 +8,7 @@ import { EraseMemories } from './application/erase-memories.js';
 import { MemoryAudit } from './application/memory-audit.js';
 import { RecallMemories } from './application/memory.prompt-source.js';
 import { MemoryTools } from './application/memory.tool-source.js';
+import { OwnerQueue } from './application/owner-queue.js';
 import { QueueEmbedding } from './application/queue-embedding.js';
 import { ReadMemories } from './application/read-memories.js';
 import { RemoveLeftBehindMemories } from './application/remove-left-behind-memories.js';
@@ -26,7 +27,7 @@ import { MemoryRepository } from './persistence/memory.repository.js';
   controllers: [MemoriesController],
   providers: [
     ...[MemoryRepository, MemoryVectorsRepository, LeftBehindMemoriesRepository],
-    ...[SaveMemory, SearchMemories, QueueEmbedding, EmbedMemories, EmbedMemoriesJob],
+    ...[SaveMemory, SearchMemories, OwnerQueue, QueueEmbedding, EmbedMemories, EmbedMemoriesJob],
     ...[ReadMemories, EraseMemories, MemoryAudit, RemoveLeftBehindMemories],
     ...[RecallMemories, MemoryTools],
   ],

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { TtlCache } from '../../platform/cache/index.js';
-import { Clock } from '../../platform/clock/index.js';
+import { Clock, KeyedQueue } from '../../platform/clock/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { BackgroundPace } from '../../platform/http/index.js';
@@ -12,7 +12,6 @@ import { uuids } from '../persistence/arrays.js';
 import { DocumentIndex, type IndexedDocument, type IndexedSource, type PutOptions, type WithDocument } from './document-index.js';
 import { agentOf, deleteChunks, deleteDocument, findDocument, hideDocument, outdatedChunks, REMOVED } from './document-rows.js';
 import { DocumentTakenOver, DocumentWriter } from './document-writer.js';
-import { KeyedQueue } from './keyed-queue.js';
 import { DELETED_AT_ONCE, MAX_WRITE_ATTEMPTS, WRITE_AGAIN_AFTER_MS } from './limits.js';
 import { prepareDocument } from './prepared-document.js';
 import { lockVocabulary, removeWords } from './vocabulary.js';

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
 import type { MemoryOwner } from '../domain/memory.js';
 import { MemoryRepository } from '../persistence/memory.repository.js';
 import { type Auditor, MemoryAudit } from './memory-audit.js';
+import { OwnerQueue } from './owner-queue.js';
 
 /** Removes all that an agent remembers of a person. */
 @Injectable()
@@ -10,16 +11,18 @@ export class EraseMemories {
   constructor(
     private readonly database: Database,
     private readonly memories: MemoryRepository,
+    private readonly owners: OwnerQueue,
     private readonly audit: MemoryAudit,
   ) {}
 
   /** @returns how many there were */
   async execute(owner: MemoryOwner, by: Auditor): Promise<number> {
-    const erased = await this.database.transaction(async (transaction) => {
+    const erase = async (transaction: Transaction): Promise<number> => {
       // One that is being saved at this moment goes too.
       await this.memories.lock(transaction, owner);
       return this.memories.removeAll(transaction, owner);
-    });
+    };
+    const erased = await this.owners.run(owner, () => this.database.transaction(erase));
     this.audit.erased(owner, by, erased);
     return erased;
   }

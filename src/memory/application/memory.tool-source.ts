@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type OfferedTool, type RunContext, type ToolResult, ToolSource } from '../../conversations/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { storableText } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
+import { isBlank } from '../../platform/text/index.js';
 import { readCode } from '../domain/memory.js';
 import { quoteMemories } from '../domain/quoted-memories.js';
 import { describeSaved } from '../domain/saved-memory.js';
-import { MAX_MEMORY_TEXT, MAX_QUERY, MAX_SAVED_A_RUN } from '../limits.js';
+import { MAX_MEMORY_TEXT, MAX_QUERY, MAX_SAVED_A_REPLY, MAX_SEARCHES_A_REPLY } from '../limits.js';
 import { type OwnedRun, ownerOf } from './owner-of-run.js';
 import { SaveMemory } from './save-memory.js';
 import { SearchMemories } from './search-memories.js';
@@ -41,7 +43,8 @@ const SEARCH = {
 } as const;
 
 const NOTHING = 'Nothing that you have noted about the user matches this.';
-const SAVED_ENOUGH = `Nothing was saved: one reply may save ${MAX_SAVED_A_RUN} memories. Keep to what matters most.`;
+const SAVED_ENOUGH = `Nothing was saved: one reply may save ${MAX_SAVED_A_REPLY} times. Keep to what matters most.`;
+const SEARCHED_ENOUGH = `Nothing was searched: one reply may search ${MAX_SEARCHES_A_REPLY} times. Answer with what you have found.`;
 const NO_CODE =
   'replaces must be the code of a memory: 8 letters and digits, as its mark shows them. Nothing was saved; call the tool again, without `replaces` for something new.';
 const UNAVAILABLE = 'The memories of the user cannot be reached at the moment. Go on without them.';
@@ -62,12 +65,16 @@ export class MemoryTools extends ToolSource {
     const owner = ownerOf(context);
     if (owner === null) return Promise.resolve([]);
     const run = { owner, runId: context.runId };
-    let saved = 0;
-    const save: OfferedTool['call'] = (input, signal) => {
-      saved += 1;
-      return saved > MAX_SAVED_A_RUN ? Promise.resolve(failed(SAVED_ENOUGH)) : this.save(run, input, signal);
+    const counted = (name: string, max: number, refusal: string, call: OfferedTool['call']): OfferedTool['call'] => {
+      let calls = 0;
+      return (input, signal) => {
+        calls += 1;
+        const earlier = context.earlierCalls.filter((each) => each.name === name).length;
+        return calls + earlier > max ? Promise.resolve(failed(refusal)) : call(input, signal);
+      };
     };
-    const search: OfferedTool['call'] = (input, signal) => this.search(run, input, signal);
+    const save = counted(SAVE.name, MAX_SAVED_A_REPLY, SAVED_ENOUGH, (input, signal) => this.save(run, input, signal));
+    const search = counted(SEARCH.name, MAX_SEARCHES_A_REPLY, SEARCHED_ENOUGH, (input, signal) => this.search(run, input, signal));
     const common = { step: 'memory', effect: 'exempt' } as const;
     return Promise.resolve([
       { definition: SAVE, ...common, call: save },
@@ -77,11 +84,12 @@ export class MemoryTools extends ToolSource {
 
   private async save(run: OwnedRun, input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult> {
     const { text, replaces } = input;
-    if (!isText(text, MAX_MEMORY_TEXT)) return failed(`text must be a text of 1 to ${MAX_MEMORY_TEXT} characters. Nothing was saved; call the tool again.`);
+    const storable = typeof text === 'string' ? storableText(text) : text;
+    if (!isText(storable, MAX_MEMORY_TEXT)) return failed(`text must be a text of 1 to ${MAX_MEMORY_TEXT} characters. Nothing was saved; call the tool again.`);
     const corrected = correctedCode(replaces);
     if (corrected === 'malformed') return failed(NO_CODE);
     return this.answer(run, signal, async () => {
-      const saved = await this.saveMemory.execute(run.owner, { text, replaces: corrected.code });
+      const saved = await this.saveMemory.execute(run.owner, { text: storable, replaces: corrected.code }, signal);
       return { output: describeSaved(saved, this.clock.now()), isError: saved.outcome === 'unknown_code' };
     });
   }
@@ -107,7 +115,7 @@ export class MemoryTools extends ToolSource {
 }
 
 function isText(value: unknown, max: number): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= 2 * max && [...value].length <= max;
+  return typeof value === 'string' && value.length <= 2 * max && [...value].length <= max && !isBlank(value);
 }
 
 /** Models send an empty text where they mean nothing. */

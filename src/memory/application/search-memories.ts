@@ -6,7 +6,9 @@ import { packTerms, placesFound } from '../domain/packed-terms.js';
 import { rank } from '../domain/ranking.js';
 import { queryTermsOf } from '../domain/terms.js';
 import { similarityTo } from '../domain/vector.js';
-import { MemoryRepository } from '../persistence/memory.repository.js';
+import { MemoryVectorsRepository } from '../persistence/memory-vectors.repository.js';
+import { type ComparableMemory, MemoryRepository } from '../persistence/memory.repository.js';
+import { OwnerQueue } from './owner-queue.js';
 import { QueueEmbedding } from './queue-embedding.js';
 
 /** Finds what was noted of a user: by meaning and words where an embedding model is set, else by words. */
@@ -16,7 +18,9 @@ export class SearchMemories {
     private readonly memories: MemoryRepository,
     private readonly endpoint: EmbeddingModel,
     private readonly queries: QueryEmbeddings,
+    private readonly vectors: MemoryVectorsRepository,
     private readonly queue: QueueEmbedding,
+    private readonly owners: OwnerQueue,
     private readonly clock: Clock,
   ) {}
 
@@ -24,7 +28,11 @@ export class SearchMemories {
    * Best first; what is found counts as used.
    * @throws the reason of `signal` when it aborts
    */
-  async execute(owner: MemoryOwner, query: string, signal: AbortSignal): Promise<Memory[]> {
+  execute(owner: MemoryOwner, query: string, signal: AbortSignal): Promise<Memory[]> {
+    return this.owners.run(owner, () => this.search(owner, query, signal), signal);
+  }
+
+  private async search(owner: MemoryOwner, query: string, signal: AbortSignal): Promise<Memory[]> {
     const wanted = packTerms(queryTermsOf(query));
     const model = this.endpoint.model ?? null;
     const [memories, vector] = await Promise.all([
@@ -32,8 +40,7 @@ export class SearchMemories {
       model === null ? undefined : this.queries.of(model, query, signal),
     ]);
     signal.throwIfAborted();
-    // Another model, or an endpoint that was away when they were saved.
-    if (memories.some(({ lacksVector }) => lacksVector)) await this.queue.add(owner);
+    await this.embedMissing(owner, memories, vector);
     const candidates = memories.map(({ id, terms, vector: packed }) => ({
       ...{ id, matched: placesFound(terms, wanted) },
       meaning: vector && packed ? similarityTo(vector, packed) : null,
@@ -42,5 +49,12 @@ export class SearchMemories {
     if (ids.length === 0) return [];
     const found = new Map((await this.memories.use(owner, ids, this.clock.now())).map((memory) => [memory.id, memory]));
     return ids.flatMap((id) => found.get(id) ?? []);
+  }
+
+  /** Another model, one that has another size by the same name, or an endpoint that was away when they were saved. */
+  private async embedMissing(owner: MemoryOwner, memories: readonly ComparableMemory[], vector: readonly number[] | undefined): Promise<void> {
+    const isOfAnotherSize = memories.some((memory) => vector && memory.vector && memory.vector.length !== vector.length);
+    if (isOfAnotherSize && vector) await this.vectors.forgetOtherSizes(owner, vector.length);
+    if (isOfAnotherSize || memories.some(({ lacksVector }) => lacksVector)) await this.queue.add(owner);
   }
 }

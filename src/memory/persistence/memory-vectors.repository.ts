@@ -23,6 +23,14 @@ const KEEP = statement(
     and memories.id = embedded.id and memories.text = embedded.text`,
 );
 
+const FORGET_OTHER_SIZES = statement(
+  { ...OWNER, size: 'integer' },
+  (p) => `
+  update memories set vector = null, vector_model = null
+  where agent_id = ${p.agentId} and user_key = ${p.userKey} and organization_id = ${p.organizationId}
+    and octet_length(vector) <> ${p.size}`,
+);
+
 export interface EmbeddableMemory {
   readonly id: string;
   readonly text: string;
@@ -36,6 +44,11 @@ export class MemoryVectorsRepository {
   /** Some that have no vector of the model, the most useful first. */
   lacking(owner: MemoryOwner, model: string, limit: number): Promise<EmbeddableMemory[]> {
     return LACKING.run<EmbeddableMemory>(this.database, { ...owner, model, limit });
+  }
+
+  /** Those that are of no use any more: the endpoint makes vectors of another size. */
+  async forgetOtherSizes(owner: MemoryOwner, size: number): Promise<void> {
+    await FORGET_OTHER_SIZES.run(this.database, { ...owner, size });
   }
 
   /** @param embedded packed; null where a text cannot have a vector, which is not tried again */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlExecutor, statement, storableText, toDate, type Transaction } from '../../platform/database/index.js';
+import { Database, type SqlExecutor, statement, toDate, type Transaction } from '../../platform/database/index.js';
 import type { Memory, MemoryOwner } from '../domain/memory.js';
 import { fromBytes, type PackedTerms, toBytes } from '../domain/packed-terms.js';
 import { usedOnceMore, usefulnessOf } from '../domain/usefulness.js';
@@ -86,11 +86,11 @@ const INSERT = statement(
 );
 
 const REPLACE = statement(
-  { ...OWNER, ...WRITTEN },
+  { ...OWNER, ...WRITTEN, before: 'uuid' },
   (p) => `
-  update memories set text = ${p.text}, terms = ${p.terms}, updated_at = ${p.at}, vector = null, vector_model = null,
+  update memories set id = ${p.id}, text = ${p.text}, terms = ${p.terms}, updated_at = ${p.at}, vector = null, vector_model = null,
                       usefulness = ${usedOnceMore('usefulness', p.once)}
-  where ${ofOwner(p)} and id = ${p.id}`,
+  where ${ofOwner(p)} and id = ${p.before}`,
 );
 
 const REMOVE = statement({ ...OWNER, id: 'uuid' }, (p) => `delete from memories where ${ofOwner(p)} and id = ${p.id}`);
@@ -163,9 +163,9 @@ export class MemoryRepository {
     await INSERT.run(transaction, { ...owner, ...written(memory) });
   }
 
-  /** Puts a text in the place of a memory's, which counts as a use of it. */
-  async replace(transaction: Transaction, owner: MemoryOwner, memory: MemoryText): Promise<void> {
-    await REPLACE.run(transaction, { ...owner, ...written(memory) });
+  /** Puts a text in the place of a memory, which counts as a use of it and may get another id. */
+  async replace(transaction: Transaction, owner: MemoryOwner, before: string, memory: MemoryText): Promise<void> {
+    await REPLACE.run(transaction, { ...owner, before, ...written(memory) });
   }
 
   async remove(transaction: Transaction, owner: MemoryOwner, id: string): Promise<void> {
@@ -210,7 +210,7 @@ async function inPages<Row extends { readonly id: string }>(read: (after: string
 }
 
 function written({ id, text, terms, at }: MemoryText) {
-  return { id, text: storableText(text), terms: toBytes(terms), at, once: usefulnessOf(at) };
+  return { id, text, terms: toBytes(terms), at, once: usefulnessOf(at) };
 }
 
 function toMemory({ id, text, created_at, updated_at }: MemoryRow): Memory {

@@ -1,4 +1,5 @@
 export { Clock, type Stopwatch, SystemClock } from './clock.js';
+export { KeyedQueue } from './keyed-queue.js';
 export { TimeSlice } from './time-slice.js';
 export { Turns } from './turns.js';
 export { untilAborted } from './until-aborted.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBlank, visibleText } from '../../platform/text/index.js';
 
 /** The fields of components' props, each with its rule as the model is told it: by the tool's schema, and by errors. */
 
@@ -21,8 +22,9 @@ export function text(max: number, description: string) {
 function problemOf(value: string, max: number): string | null {
   // A string has at most as many code points as code units, and at least half as many.
   if (value.length > 2 * max || [...value].length > max) return 'is too long';
-  if (value.trim() === '') return 'is blank';
-  if (!value.isWellFormed() || /[^\P{Cc}\n\r\t]/u.test(value)) return 'holds characters that cannot be shown';
+  // Of the formatting ones: those that turn the direction, so that a text reads as what it is not, and tags.
+  if (!value.isWellFormed() || /[^\P{Cc}\n\r\t]|[\u202a-\u202e\u2066-\u2069\u{e0001}]/u.test(value)) return 'holds characters that cannot be shown';
+  if (isBlank(value)) return 'is blank';
   return null;
 }
 
@@ -78,5 +80,5 @@ export function links(max: number) {
 /** The first label that is there twice, compared as the user sees it; undefined where all differ. */
 export function repeatedLabel(labels: readonly string[]): string | undefined {
   const seen = new Set<string>();
-  return labels.find((label) => seen.size === seen.add(label.normalize().replace(/\s+/gu, ' ').trim()).size);
+  return labels.find((label) => seen.size === seen.add(visibleText(label)).size);
 }

@@ -39,6 +39,12 @@ describe('a turn', () => {
     expect(resumed.refusal('list')).toContain('plain text');
   });
 
+  it('counts the components of the runs that it goes on with', () => {
+    const earlier = Array.from({ length: MAX_COMPONENTS }, () => ({ name: 'present_card', failed: false }));
+    expect(new TurnLimits('high', earlier).refusal('list')).toContain(String(MAX_COMPONENTS));
+    expect(new TurnLimits('high', earlier.slice(1)).refusal('list')).toBeNull();
+  });
+
   it('shows so many components in one run and no more', () => {
     const limits = new TurnLimits('high', []);
     for (let shown = 0; shown < MAX_COMPONENTS; shown += 1) {

@@ -30,7 +30,7 @@ export class TurnLimits {
     if (isChoice(name) && this.frequency === 'low' && this.choicesShown > 0) {
       return 'Nothing was shown: the user has buttons to choose from already, and may be given them only once in a reply. End your reply.';
     }
-    if (this.shown >= MAX_COMPONENTS) return `Nothing was shown: a reply may show at most ${MAX_COMPONENTS} components. ${IN_PROSE}`;
+    if (this.componentsShown >= MAX_COMPONENTS) return `Nothing was shown: a reply may show at most ${MAX_COMPONENTS} components. ${IN_PROSE}`;
     return null;
   }
 
@@ -48,6 +48,10 @@ export class TurnLimits {
   /** Of a call in an earlier run it is known that it failed, and not why: it counts as wrong. */
   private get wrongCalls(): number {
     return this.wrong + this.earlier.filter(({ name, failed }) => failed && componentOfTool(name) !== undefined).length;
+  }
+
+  private get componentsShown(): number {
+    return this.shown + this.earlier.filter(({ name, failed }) => !failed && componentOfTool(name) !== undefined).length;
   }
 
   private get choicesShown(): number {

@@ -20,6 +20,7 @@ beforeEach(async () => {
   service.models.reset();
   endpoint.fault = () => false;
   endpoint.meaningOf = undefined;
+  endpoint.dimensions = 64;
   // After a failure queries do without a vector for a while.
   clock.moveOn(QUERY_PAUSE_MS);
   talk = await Talk.start(service);
@@ -87,6 +88,15 @@ describe('where an embedding model is set', () => {
     expect(await search(service, talk, 'ann', 'refused')).toContain('a refused text');
   });
 
+  it('embeds anew what an endpoint makes vectors of another size for, by the same name', async () => {
+    await save(service, talk, 'ann', 'Parks her automobile below the house');
+    await untilEmbedded(1);
+    endpoint.dimensions = 128;
+    expect(await search(service, talk, 'ann', 'auto')).toContain('Nothing');
+    await until(async () => (await vectors()).every(({ bytes }) => bytes === 128), 'the memory to be embedded anew');
+    expect(await search(service, talk, 'ann', 'auto')).toContain('Parks her automobile');
+  });
+
   it('compares nothing where the endpoint’s vectors have no direction or another size', async () => {
     endpoint.meaningOf = (text) => (text.includes('nothing') ? new Array<number>(64).fill(0) : new Array<number>(64).fill(1));
     await save(service, talk, 'ann', 'means nothing at all');
@@ -106,7 +116,9 @@ it('an endpoint that hangs does not keep a search, which goes by words after a m
     const here = await Talk.start(slow);
     await save(slow, here, 'ann', 'Her dog is called Rufus');
     let held = 0;
-    endpoint.fault = () => {
+    // The memory itself is embedded by a job, at any moment.
+    endpoint.fault = (_exchange, { texts }) => {
+      if (!texts.includes('dog rufus')) return false;
       held += 1;
       return true;
     };
