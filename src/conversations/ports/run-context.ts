@@ -41,7 +41,7 @@ export interface RunContext {
   /** What was said to the calls that the thread's last run ended with; null for a run that a message begins. */
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly userContext: UserContext | null;
-  /** Stands for the person who chats: the same for the same person, in this organization alone. Null where nobody is named. */
+  /** Stands for the person who chats, within the organization: the same for the same person. Null where nobody is named. */
   readonly userKey: string | null;
   /** Null where the caller is no widget. */
   readonly widget: Widget | null;

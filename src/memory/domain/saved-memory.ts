@@ -29,5 +29,5 @@ export function describeSaved(saved: SavedMemory, now: Date): string {
 function describeSimilar(similar: readonly Memory[], now: Date): string[] {
   if (similar.length === 0) return [];
   const quoted = similar.map((memory) => quoteMemory(memory, now));
-  return ['These memories are similar and were kept. Where this corrects one of them, save it again with its code as `replaces`:', ...quoted];
+  return ['These memories are similar and were kept. Where this corrects one of them, or says the same, save it again with its code as `replaces`:', ...quoted];
 }
