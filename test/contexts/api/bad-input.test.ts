@@ -18,6 +18,8 @@ let service: TestService;
 let visitor: Visitor;
 let schemas: DocumentedSchemas;
 let world: World;
+/** A request was accepted since it was made, with whatever that did to it. */
+let worldIsChanged = false;
 beforeAll(async () => {
   const started = await startTenants({ extensions: { imports: [recorder.module] } });
   ({ service } = started);
@@ -123,7 +125,8 @@ describe.each(withJson)('%s', (name) => {
   });
 
   it('refuses every value that its schema does not allow, in every place, and stores nothing of it', async () => {
-    world = await createWorld(service);
+    if (worldIsChanged) world = await createWorld(service);
+    worldIsChanged = false;
     for (const request of valid()) {
       const spoiled = spoiledBodies(request.body as Parameters<typeof spoiledBodies>[0]);
       const mustFail = ({ text, never }: SpoiledBody): boolean =>
@@ -136,6 +139,7 @@ describe.each(withJson)('%s', (name) => {
       for (const { what, text } of spoiled.filter((one) => !mustFail(one))) {
         const answer = await post(name, request, text);
         if (answer.status >= 400) expectRefusal(answer, what);
+        else worldIsChanged = true;
       }
     }
   });
