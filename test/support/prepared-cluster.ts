@@ -8,6 +8,7 @@ import { type ContextSchema, migrate, type OpenDatabase, openPglite } from '../.
 import { newId } from '../../src/platform/ids/index.js';
 import { jobsSchema } from '../../src/platform/jobs/index.js';
 import { migratePglite } from '../../src/platform/jobs/pglite-pool.js';
+import { unrefTimers } from './pglite-timers.js';
 
 /** The files of a PostgreSQL cluster, by their paths; null for a folder, which comes before what is in it. */
 export type Cluster = ReadonlyMap<string, Uint8Array | null>;
@@ -67,6 +68,7 @@ class LoadedMemory extends MemoryFS {
 
   override initialSyncFs(): Promise<void> {
     if (!this.pg) throw new Error('PGlite has not been started');
+    unrefTimers(this.pg);
     const files = filesOf(this.pg);
     if (!files.analyzePath(PGDATA).exists) files.mkdir(PGDATA);
     for (const [path, data] of this.cluster) {

@@ -5,11 +5,10 @@ import {
   type Database,
   migrate,
   openDatabase,
-  openPglite,
   type OpenDatabase,
 } from '../../src/platform/database/index.js';
 import { newId } from '../../src/platform/ids/index.js';
-import { inMemory, preparedCluster } from './prepared-cluster.js';
+import { openKeptDatabase } from './kept-databases.js';
 
 export interface TestDatabase extends OpenDatabase {
   /** Where other processes reach it; undefined when it is in this process's memory. */
@@ -32,7 +31,7 @@ export async function openTestDatabase(schemas: readonly ContextSchema[]): Promi
 }
 
 async function openInMemory(schemas: readonly ContextSchema[]): Promise<TestDatabase> {
-  return { ...(await openPglite(inMemory(await preparedCluster(schemas)), schemas)), url: undefined };
+  return { ...(await openKeptDatabase(schemas)), url: undefined };
 }
 
 async function openOnServer(schemas: readonly ContextSchema[]): Promise<TestDatabase> {

@@ -5,7 +5,7 @@ export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { inBatches } from './in-batches.js';
 export { type ColumnsOf, jsonb, queryBuilder, rowsOf } from './query-builder.js';
 export { migrate, pendingMigrations } from './migrate.js';
-export { openDatabase, openPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
+export { openDatabase, openPglite, openRunningPglite, startPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
 export { type ParametersOf, type ParameterTypes, statement, type Statement } from './statement.js';
 export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
 export { isStorable, StorableJson, storableJson, storableText } from './storable.js';

@@ -103,19 +103,34 @@ async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]):
 
 /** Opens an embedded database where the options say, in memory for one. Takes no lock on a folder. */
 export async function openPglite(options: PGliteOptions, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
+  const pglite = await startPglite(options);
+  const open = await openRunningPglite(pglite, schemas);
+  return {
+    ...open,
+    close: async () => {
+      await open.close();
+      await pglite.close();
+    },
+  };
+}
+
+/** Starts an embedded database; its tables may still be missing. */
+export async function startPglite(options: PGliteOptions): Promise<PGlite> {
   const pglite = new ExactTextPglite({ ...options, extensions: { vector }, parsers: PARSERS, serializers: SERIALIZERS });
   await pglite.waitReady;
   forgetRowTypes(pglite);
+  return pglite;
+}
+
+/** Opens one that `startPglite` started. Closing leaves it running. */
+export async function openRunningPglite(pglite: PGlite, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
   const orm = await MikroORM.init(definePglite({ ...common(schemas), dbName: 'postgres', driverOptions: { pglite } }));
   Object.assign(orm.em.getPlatform(), { escapeLiteral });
   return {
     database: new Database(orm, true),
     native: { kind: 'embedded', pglite },
     migrations: { run: async () => (await orm.migrator.up()).map(({ name }) => name) },
-    close: async () => {
-      await orm.close();
-      await pglite.close();
-    },
+    close: () => orm.close(),
   };
 }
 

@@ -29,6 +29,11 @@ async function run<Row>(
   return { rows, rowCount: affected > 0 ? affected : rows.length };
 }
 
+/** Told for an operator's list of connections; this database has one, which all queues and workers would name in turn. */
+const NAME_CONNECTION = /^\s*SELECT set_config\('application_name'/;
+/** Asked by each queue and worker as it starts, of tables that no other process can change. */
+const TABLES_VERSION = /\bAS min_client_version\b[^;]*\bFROM \S*\bmigration"?\s*$/;
+
 const LISTEN = /^\s*LISTEN\s+"?(\w+)"?\s*;?\s*$/im;
 const SQL_COMMENT = /--.*$/gm;
 
@@ -36,18 +41,30 @@ const SQL_COMMENT = /--.*$/gm;
 class PgliteClient extends EventEmitter implements PgPoolClient {
   private readonly unlisten: (() => Promise<void>)[] = [];
 
-  constructor(protected readonly pglite: PGlite) {
+  /** @param answered by the text of a query, what all clients of a pool are answered alike */
+  constructor(
+    protected readonly pglite: PGlite,
+    protected readonly answered = new Map<string, Promise<QueryResult<unknown>>>(),
+  ) {
     super();
     // Every queue and worker adds a listener; their number is no leak.
     this.setMaxListeners(0);
   }
 
   async query<Row>(text: string, parameters?: readonly unknown[]): Promise<QueryResult<Row>> {
+    if (NAME_CONNECTION.test(text)) return { rows: [], rowCount: 1 };
     const channel = LISTEN.exec(text.replace(SQL_COMMENT, ''))?.[1];
-    if (channel === undefined) return run<Row>(this.pglite, text, parameters);
+    if (channel === undefined) return TABLES_VERSION.test(text) ? this.onceFor(text, parameters) : run<Row>(this.pglite, text, parameters);
     const stop = await this.pglite.listen(channel, (payload) => this.emit('notification', { channel, payload }));
     this.unlisten.push(() => stop());
     return { rows: [], rowCount: 0 };
+  }
+
+  private onceFor<Row>(text: string, parameters?: readonly unknown[]): Promise<QueryResult<Row>> {
+    const answer = this.answered.get(text) ?? run(this.pglite, text, parameters);
+    this.answered.set(text, answer);
+    answer.catch(() => this.answered.delete(text));
+    return answer as Promise<QueryResult<Row>>;
   }
 
   release(): void {
@@ -66,7 +83,7 @@ export class PglitePool extends PgliteClient implements PgPool {
   readonly options = { keepAlive: true };
 
   connect(): Promise<PgPoolClient> {
-    return Promise.resolve(new PgliteClient(this.pglite));
+    return Promise.resolve(new PgliteClient(this.pglite, this.answered));
   }
 
   /** The database is not the queue's to close. */

@@ -1,0 +1,63 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { schemas } from '../../app.module.js';
+import { embeddedOnly } from '../../../test/support/modes.js';
+import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+
+embeddedOnly('a test’s database, which may have been another test’s', () => {
+  const opened: TestDatabase[] = [];
+  const open = async (): Promise<TestDatabase> => {
+    const database = await openTestDatabase(schemas);
+    opened.push(database);
+    return database;
+  };
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+  });
+
+  /** Opens one, has `work` done on it, and opens one again. */
+  async function openAfter(...work: readonly string[]): Promise<{ before: TestDatabase; after: TestDatabase }> {
+    const before = await open();
+    for (const statement of work) await before.database.query(statement);
+    await opened.pop()?.close();
+    return { before, after: await open() };
+  }
+
+  const isSame = ({ before, after }: { before: TestDatabase; after: TestDatabase }): boolean =>
+    before.native.kind === 'embedded' && after.native.kind === 'embedded' && before.native.pglite === after.native.pglite;
+
+  const count = async ({ database }: TestDatabase, what: string): Promise<number> =>
+    Number((await database.query<{ count: number }>(`select count(*)::int as count from ${what}`))[0]?.count);
+
+  it('has the rows, the prepared statements and the settings of none before it', async () => {
+    const both = await openAfter(
+      `insert into run_owners (id) values (gen_random_uuid())`,
+      `insert into outbox (id, name, payload, created_at, available_at) values (gen_random_uuid(), 'left', '{}', now(), now())`,
+      `prepare left_behind as select 1`,
+      `set statement_timeout = 1234`,
+      'listen left_behind',
+    );
+    expect(isSame(both)).toBe(true);
+    for (const what of ['run_owners', 'outbox', "pg_prepared_statements where name = 'left_behind'", 'pg_listening_channels()']) {
+      expect({ what, count: await count(both.after, what) }).toEqual({ what, count: 0 });
+    }
+    expect(await both.after.database.query('show statement_timeout')).toEqual([{ statement_timeout: '0' }]);
+  });
+
+  it.each([
+    ['no table', 'create table left_behind (id int)'],
+    ['no column', 'alter table organizations add column left_behind int'],
+    ['every index', 'drop index outbox_due'],
+    ['every trigger', 'alter table threads disable trigger all'],
+    ['no function', 'create function left_behind() returns int language sql as $$ select 1 $$'],
+    ['every migration', 'delete from schema_migrations where id = (select max(id) from schema_migrations)'],
+    ['no setting of the database', "alter database postgres set work_mem = '1MB'"],
+  ])('has %s that one before it', async (_what, statement) => {
+    const both = await openAfter(statement);
+    expect(isSame(both)).toBe(false);
+    expect(await count(both.after, 'schema_migrations')).toBeGreaterThan(10);
+  });
+
+  it('is another one while one is open', async () => {
+    expect(isSame({ before: await open(), after: await open() })).toBe(false);
+  });
+});
