@@ -102,7 +102,6 @@ embeddedOnly('maintenance of the embedded database', () => {
     const before = await bytesOf(written);
     for (let round = 1; round <= 4; round += 1) {
       await write();
-      await write();
       expect(await isCheckpointDue(pglite)).toBe(true);
       await clock.advance(LOOK_EVERY_MS);
       await until(async () => !(await isCheckpointDue(pglite)), 'the log was begun anew');

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { schemas } from '../../app.module.js';
-import { embeddedOnly } from '../../../test/support/modes.js';
-import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+import { schemas } from '../../../src/app.module.js';
+import { embeddedOnly } from '../../support/modes.js';
+import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 embeddedOnly('a test’s database, which may have been another test’s', () => {
   const opened: TestDatabase[] = [];
