@@ -34,9 +34,13 @@ export async function openKeptDatabase(schemas: readonly ContextSchema[]): Promi
   const cluster = await preparedCluster(schemas);
   const kept = (await takeIdle(cluster)) ?? (await start(cluster));
   const open = await openRunningPglite(kept.pglite, schemas);
+  let isClosed = false;
   return {
     ...open,
     close: async () => {
+      // A second time the database may be another test's.
+      if (isClosed) return;
+      isClosed = true;
       await open.close();
       await keep(cluster, kept);
     },

@@ -60,4 +60,16 @@ embeddedOnly('a test’s database, which may have been another test’s', () => 
   it('is another one while one is open', async () => {
     expect(isSame({ before: await open(), after: await open() })).toBe(false);
   });
+
+  it('is nobody else’s after it was closed twice', async () => {
+    // All that are idle, so that there is place for one more.
+    for (const _idle of [1, 2]) await open();
+    const closed = await open();
+    await closed.close();
+    await closed.close();
+    expect(isSame({ before: await open(), after: await open() })).toBe(false);
+    const first = await open();
+    await closed.close();
+    expect(isSame({ before: first, after: await open() })).toBe(false);
+  });
 });
