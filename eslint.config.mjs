@@ -11,7 +11,7 @@ const NODE_GLOBALS = Object.fromEntries(
 );
 
 export default defineConfig(
-  globalIgnores(['dist/**', 'coverage/**', '.data/**', 'test/architecture/fixtures/**']),
+  globalIgnores(['dist/**', 'widget/dist/**', 'coverage/**', '.data/**', 'test/architecture/fixtures/**']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,

@@ -13,7 +13,7 @@ const testPathIgnorePatterns = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] :
 export default {
   reporters: isCluster ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
   projects: [
-    { ...shared, displayName: 'unit', rootDir: '.', testPathIgnorePatterns, testMatch: ['<rootDir>/src/**/*.spec.ts'] },
+    { ...shared, displayName: 'unit', rootDir: '.', testPathIgnorePatterns, testMatch: ['<rootDir>/{src,widget/src}/**/*.spec.ts'] },
     {
       ...shared,
       displayName: 'http',

@@ -9,6 +9,7 @@ const root = new URL('../../../', import.meta.url);
 const source = new URL('src/', root).href;
 const built = new URL('dist/', root).href;
 const tests = new URL('test/', root).href;
+const widget = new URL('widget/src/', root).href;
 
 /** As the build has it, which leaves out the tests beside the source. */
 const { exclude: _tests, ...buildOptions } = JSON.parse(readFileSync(new URL('.swcrc', root), 'utf8'));
@@ -37,7 +38,7 @@ export function loadNatively(path) {
 }
 
 function isOfTests(url = '') {
-  return url.startsWith(tests) || url.startsWith(source);
+  return [tests, source, widget].some((folder) => url.startsWith(folder));
 }
 
 /** @param {string} url of a module, ending with .js as imports name it */
