@@ -36,6 +36,7 @@ import { RunLogModule } from './platform/run-log/index.js';
 import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
 import { VaultModule, vaultSchema } from './platform/vault/index.js';
 import { responseComponentsContext } from './response-components/index.js';
+import { sessionsContext } from './sessions/index.js';
 
 /** A context that may add to the runs of agents. */
 export type AppContext = Context<RunExtensions>;
@@ -55,6 +56,7 @@ export const contexts: readonly AppContext[] = [
   observabilityContext,
   creditsContext,
   filesContext,
+  sessionsContext,
   demoContext,
 ];
 

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { constants, setPriority } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AuthenticateRequest, BootstrapOrganization } from './access/index.js';
+import { accessHooks, BootstrapOrganization } from './access/index.js';
 import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
 import { checkCatalogueSetting } from './integrations/index.js';
 import { checkProviderSettings } from './models/index.js';
@@ -50,7 +50,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
     rootModule: AppModule.forRoot(kernel),
     settings,
     logger,
-    onRequest: (created) => [created.get(AuthenticateRequest).hook],
+    hooks: accessHooks,
   });
   await app.init();
   if (settings.embedded) await serveOperator(app, kernel);

@@ -14,7 +14,9 @@ import { OrganizationDirectory } from './application/organization-directory.js';
 import { RecordKeyUse } from './application/record-key-use.js';
 import { ResourceLookups } from './application/resource-lookup.js';
 import { RevokeApiKey } from './application/revoke-api-key.js';
+import { SessionPasses } from './application/session-passes.js';
 import { UpdateOrganization } from './application/update-organization.js';
+import { UsableApiKeys } from './application/usable-api-keys.js';
 import { AccessGuard } from './http/access.guard.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthenticateRequest } from './http/authenticate-request.js';
@@ -22,6 +24,7 @@ import { BudgetGuard, budgets } from './http/budget.guard.js';
 import { FailedCredentials } from './http/failed-credentials.js';
 import { LimitRefusals } from './http/limit-refusals.js';
 import { RouteDeclarations } from './http/route-declarations.js';
+import { TellBudget } from './http/tell-budget.js';
 import { ApiKeyRepository } from './persistence/api-key.repository.js';
 import { MemberRepository } from './persistence/member.repository.js';
 import { OrganizationRepository } from './persistence/organization.repository.js';
@@ -33,13 +36,14 @@ import { OrganizationRepository } from './persistence/organization.repository.js
   controllers: [ApiKeysController],
   providers: [
     // In the order that the interface promises.
-    { provide: APP_GUARD, useClass: BudgetGuard },
+    { provide: APP_GUARD, useExisting: BudgetGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
     AddMember,
     ApiKeyRepository,
     AuthenticateApiKey,
     AuthenticateRequest,
     BootstrapOrganization,
+    BudgetGuard,
     CreateOrganization,
     CreditAllowances,
     FailedCredentials,
@@ -54,7 +58,10 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     ResourceLookups,
     RevokeApiKey,
     RouteDeclarations,
+    SessionPasses,
+    TellBudget,
     UpdateOrganization,
+    UsableApiKeys,
   ],
   exports: [
     AuthenticateRequest,
@@ -64,6 +71,9 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     OrganizationDirectory,
     ResourceLookups,
     RouteDeclarations,
+    SessionPasses,
+    TellBudget,
+    UsableApiKeys,
   ],
 })
 export class AccessModule {}

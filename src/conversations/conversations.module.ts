@@ -33,6 +33,7 @@ import { StartRun } from './application/start-run.js';
 import { SuggestNext } from './application/suggest-next.js';
 import { ThreadDataHolders } from './application/thread-data-holders.js';
 import { ThreadLookup } from './application/thread-lookup.js';
+import { WidgetConversations } from './application/widget-conversations.js';
 import { CallModel } from './engine/call-model.js';
 import { ExecuteTools } from './engine/execute-tools.js';
 import { HookDispatcher } from './engine/hook-dispatcher.js';
@@ -55,7 +56,9 @@ import { SuggestionsController } from './http/suggestions.controller.js';
 import { ThreadsController } from './http/threads.controller.js';
 import { PurgeIdempotencyKeys, purgeIdempotencyKeys } from './jobs/purge-idempotency-keys.job.js';
 import { RemoveDeletedThreadsJob, removeDeletedThreads } from './jobs/remove-deleted-threads.job.js';
+import { RemoveEmptyThreads, removeEmptyThreads } from './jobs/remove-empty-threads.job.js';
 import { DeletedThreads } from './persistence/deleted-threads.repository.js';
+import { EmptyWidgetThreads } from './persistence/empty-widget-threads.repository.js';
 import { IdempotencyRepository } from './persistence/idempotency.repository.js';
 import { MessageRepository } from './persistence/message.repository.js';
 import { NewThreadRepository } from './persistence/new-thread.repository.js';
@@ -68,6 +71,8 @@ const attachments = [AcceptAttachments, LoadAttachments, HoldAttachedFiles];
 
 const deletion = [DeletedThreads, RemoveDeletedThreads, RemoveDeletedThreadsJob];
 
+const widget = [EmptyWidgetThreads, WidgetConversations, RemoveEmptyThreads];
+
 const controllers = [
   ThreadsController,
   RunsController,
@@ -78,7 +83,7 @@ const controllers = [
 ];
 
 @Module({
-  imports: [AccessModule, AgentsModule, ModelsModule, FilesModule, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads)],
+  imports: [AccessModule, AgentsModule, ModelsModule, FilesModule, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads, removeEmptyThreads)],
   controllers,
   providers: [
     ThreadRepository,
@@ -108,6 +113,7 @@ const controllers = [
     ShowExpiredCalls,
     ...attachments,
     ...deletion,
+    ...widget,
     AdmitRun,
     RunLauncher,
     IdempotentRuns,
@@ -130,7 +136,7 @@ const controllers = [
     CancelRunsWhenAgentDeleted,
     ThreadDataHolders,
   ],
-  exports: [ReadReactions, ThreadDataHolders],
+  exports: [ReadReactions, ThreadDataHolders, WidgetConversations],
 })
 export class ConversationsModule implements OnModuleInit {
   constructor(

@@ -12,6 +12,7 @@ export { ConversationsModule };
 export { type RunExtensions, RunExtensionsModule } from './run-extensions.module.js';
 export { type ReactionCount, type Reactions, ReadReactions } from './application/read-reactions.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
+export { WidgetConversations } from './application/widget-conversations.js';
 export { MAX_USER_ID, userKeyOf } from './domain/user-key.js';
 export * from './ports/index.js';
 export { REACTION_NAMES, type ReactionName } from './domain/message.js';

@@ -12,7 +12,7 @@ export const built = (path) => import(pathToFileURL(resolve('dist', path)).href)
  * @returns the started application
  */
 export async function startExtended(participants) {
-  const { AuthenticateRequest, BootstrapOrganization } = await built('access/index.js');
+  const { accessHooks, BootstrapOrganization } = await built('access/index.js');
   const { AppModule, schemas } = await built('app.module.js');
   const { SystemClock } = await built('platform/clock/index.js');
   const { loadSettings } = await built('platform/config/index.js');
@@ -35,7 +35,7 @@ export async function startExtended(participants) {
     rootModule: AppModule.forRoot({ settings, open, clock: new SystemClock(), logger, extensions }),
     settings,
     logger,
-    onRequest: (created) => [created.get(AuthenticateRequest).hook],
+    hooks: accessHooks,
   });
   await app.init();
   const first = await app.get(BootstrapOrganization).execute();

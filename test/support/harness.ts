@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AuthenticateRequest, CAPABILITIES } from '../../src/access/index.js';
+import { accessHooks, CAPABILITIES } from '../../src/access/index.js';
 import { type AppContext, AppModule, contexts, operatorCommands, schemasOf } from '../../src/app.module.js';
 import type { RunExtensions } from '../../src/conversations/index.js';
 import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
@@ -188,7 +188,10 @@ export class TestService extends RunningService {
         rootModule: AppModule.forRoot({ settings, open: on, clock, logger, extensions: added }),
         settings,
         logger,
-        onRequest: (created) => [new DocumentedAnswers(created, isOwn).hook, created.get(AuthenticateRequest).hook],
+        hooks: (created) => {
+          const { onRequest = [], onSend = [] } = accessHooks(created);
+          return { onRequest: [new DocumentedAnswers(created, isOwn).hook, ...onRequest], onSend };
+        },
       });
       await app.listen(0, '127.0.0.1');
       return app;

@@ -8,7 +8,7 @@ import { ApiKey } from '../domain/api-key.js';
 import { API_KEY_BYTES, digestApiKey, formatApiKey, lastFour } from '../domain/api-key-format.js';
 import { isCapability } from '../domain/capability.js';
 import type { Member } from '../domain/member.js';
-import { hasCapability, type Principal } from '../domain/principal.js';
+import { hasCapability, type ApiKeyPrincipal } from '../domain/principal.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import { MemberRepository } from '../persistence/member.repository.js';
 import { ResourceLookups } from './resource-lookup.js';
@@ -42,7 +42,7 @@ export class IssueApiKey {
    * For a caller, who grants nothing that their own key lacks.
    * @throws ForbiddenByKeyRole, ValidationFailed
    */
-  async byCaller(caller: Principal, request: ApiKeyRequest): Promise<IssuedApiKey> {
+  async byCaller(caller: ApiKeyPrincipal, request: ApiKeyRequest): Promise<IssuedApiKey> {
     for (const capability of request.capabilities) {
       if (isCapability(capability) && !hasCapability(caller, capability)) throw ForbiddenByKeyRole.lacking(capability);
     }

@@ -42,6 +42,36 @@ export class ForbiddenByAgentAllowlist extends DomainError {
   }
 }
 
+/** It was signed by somebody else, was changed, or its session is over: which one it was helps only a guesser. */
+export class PassInvalid extends DomainError {
+  constructor() {
+    super('unauthenticated', 'The session pass is not valid, or its session has been ended.', { code: 'pass_invalid' });
+  }
+}
+
+/** Whoever holds the resume token of the session gets a new one. */
+export class PassExpired extends DomainError {
+  constructor() {
+    super('unauthenticated', 'The session pass has expired. Renew it, then send the request again.', { code: 'pass_expired' });
+  }
+}
+
+export class ForbiddenForSessionPass extends DomainError {
+  constructor(message: string) {
+    super('forbidden', message, { code: 'forbidden_for_session_pass' });
+  }
+
+  static route(): ForbiddenForSessionPass {
+    return new ForbiddenForSessionPass('A session pass opens the messages and the runs of its own conversation, and nothing else.');
+  }
+}
+
+export class ForbiddenAgentNotInPass extends DomainError {
+  constructor() {
+    super('forbidden', 'The session pass is for another agent.', { code: 'forbidden_agent_not_in_pass' });
+  }
+}
+
 /** The route says nothing about who may call it, so nobody may. */
 export class UndeclaredRoute extends DomainError {
   constructor(route: string) {

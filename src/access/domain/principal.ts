@@ -11,14 +11,33 @@ export interface ApiKeyPrincipal {
   readonly agentIds: ReadonlySet<string> | null;
 }
 
-/** Who makes a request. A new kind joins this union, and the compiler then shows every decision it takes part in. */
-export type Principal = ApiKeyPrincipal;
-
-/** Whether the allowlist lets the principal reach an agent that is known to be of its organization. */
-export function mayUseAgent(principal: Principal, agentId: string): boolean {
-  return principal.agentIds?.has(agentId) ?? true;
+/** A visitor of a customer's site, in the one conversation that the pass was minted for. */
+export interface SessionPassPrincipal {
+  readonly kind: 'session_pass';
+  readonly organizationId: string;
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly threadId: string;
+  /** Stands for the `endUser` of the session, as `userKeyOf` has it; null where the session names none. */
+  readonly userKey: string | null;
 }
 
+/** Who makes a request. A new kind joins this union, and the compiler then shows every decision it takes part in. */
+export type Principal = ApiKeyPrincipal | SessionPassPrincipal;
+
+/** Whether the principal may reach an agent that is known to be of its organization. */
+export function mayUseAgent(principal: Principal, agentId: string): boolean {
+  switch (principal.kind) {
+    case 'api_key':
+      return principal.agentIds?.has(agentId) ?? true;
+    case 'session_pass':
+      return principal.agentId === agentId;
+    default:
+      return principal satisfies never;
+  }
+}
+
+/** A session pass has none: it opens the routes that say so, whatever capability they need of a key. */
 export function hasCapability(principal: Principal, capability: Capability): boolean {
-  return principal.capabilities.has(capability);
+  return principal.kind === 'api_key' && principal.capabilities.has(capability);
 }

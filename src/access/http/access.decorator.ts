@@ -1,5 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiParam } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { AddRouteConfig, ApiAnswerHeader } from '../../platform/http/index.js';
 import type { Capability } from '../domain/capability.js';
 
@@ -21,10 +22,10 @@ export interface AccessDeclaration {
   /** Must exist in the caller's organization and belong to an agent the caller may use. At most one of a kind. */
   readonly resource?: ResourceReference | readonly ResourceReference[];
   /**
-   * The budget that a request counts against: `chat`, of the organization and the first resource's agent;
-   * `traces` and `traceExport`, of the organization.
+   * The budget that a request counts against: `chat` and `sessions`, of the organization and the first resource's agent;
+   * `sessionRefresh`, `traces` and `traceExport`, of the organization.
    */
-  readonly rateLimit?: 'chat' | 'traces' | 'traceExport';
+  readonly rateLimit?: 'chat' | 'sessions' | 'sessionRefresh' | 'traces' | 'traceExport';
   /** A session pass is accepted too, for its own conversation. */
   readonly sessionPass?: true;
 }
@@ -51,7 +52,7 @@ export function Access(declaration: AccessDeclaration): MethodDecorator {
     SetMetadata(ACCESS_DECLARATION, declaration),
     AddRouteConfig({ [ACCESS_DECLARATION]: declaration }),
     ApiExtension('x-scope', declaration.scope),
-    ...(declaration.rateLimit === undefined ? [] : BUDGET_HEADERS.map(ApiAnswerHeader)),
+    ...(declaration.rateLimit === undefined && !declaration.sessionPass ? [] : BUDGET_HEADERS.map(ApiAnswerHeader)),
     ...(declaration.sessionPass ? [ApiExtension('x-session-pass', true)] : []),
     // A handler that takes the resource itself names no parameter, and the document would lack it.
     ...resources.flatMap(({ in: place, field: name }) =>
@@ -63,6 +64,11 @@ export function Access(declaration: AccessDeclaration): MethodDecorator {
 /** What `@Access` has declared for a handler; undefined on public routes. */
 export function accessDeclarationOf(handler: object): AccessDeclaration | undefined {
   return Reflect.getMetadata(ACCESS_DECLARATION, handler) as AccessDeclaration | undefined;
+}
+
+/** The same for the route that a request has matched, before its handler is known. */
+export function requestDeclarationOf(request: FastifyRequest): AccessDeclaration | undefined {
+  return Reflect.get(request.routeOptions.config, ACCESS_DECLARATION) as AccessDeclaration | undefined;
 }
 
 /** A resource named by a path parameter. */

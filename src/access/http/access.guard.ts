@@ -1,14 +1,17 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isPublicRoute, noteOn } from '../../platform/http/index.js';
-import { ResourceLookups } from '../application/resource-lookup.js';
+import { isUuid } from '../../platform/ids/index.js';
+import { ResourceLookups, type ResourceOfAgent } from '../application/resource-lookup.js';
 import {
+  ForbiddenAgentNotInPass,
   ForbiddenByAgentAllowlist,
   ForbiddenByKeyRole,
+  ForbiddenForSessionPass,
   ForbiddenOrganizationEndpoint,
   UndeclaredRoute,
 } from '../domain/access.errors.js';
-import { hasCapability, mayUseAgent, type Principal } from '../domain/principal.js';
+import { hasCapability, mayUseAgent, type Principal, type SessionPassPrincipal } from '../domain/principal.js';
 import { type AccessDeclaration, accessDeclarationOf } from './access.decorator.js';
 import { requestAccess } from './request-access.js';
 import { RequestedResources } from './requested-resources.js';
@@ -16,7 +19,7 @@ import { RequestedResources } from './requested-resources.js';
 /**
  * Decides about every request that has been authenticated and whose budget is not used up (`BudgetGuard`), in the
  * order that the interface promises: capability, organization level, the resource in the organization, allowlist. A
- * route that declares nothing is refused.
+ * route that declares nothing is refused, and to a session pass one that does not name it.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -38,23 +41,42 @@ export class AccessGuard implements CanActivate {
     const access = requestAccess(request);
     if (!access) throw new Error('The request reached the guard without having been authenticated');
     const { principal } = access;
-    checkScope(declaration, principal);
-    checkLevel(declaration, principal);
+    checkRoute(declaration, principal);
     for (const { kind, found, headers } of await RequestedResources.of(request, this.lookups).findAll()) {
       access.resources.set(kind, found);
       if (found) noteOn(request, { agentId: found.agentId });
       void reply.headers(headers);
     }
-    for (const found of access.resources.values()) {
-      if (found && !mayUseAgent(principal, found.agentId)) throw new ForbiddenByAgentAllowlist();
-    }
+    checkAgents(principal, access.resources.values());
+    if (principal.kind === 'session_pass') checkNamedAgent(principal, request);
   }
 }
 
-function checkScope({ scope }: AccessDeclaration, principal: Principal): void {
+function checkRoute({ scope, level, sessionPass }: AccessDeclaration, principal: Principal): void {
+  if (principal.kind === 'session_pass') {
+    if (!sessionPass) throw ForbiddenForSessionPass.route();
+    return;
+  }
   if (scope !== 'none' && !hasCapability(principal, scope)) throw ForbiddenByKeyRole.lacking(scope);
+  if (level === 'organization' && principal.agentIds !== null) throw new ForbiddenOrganizationEndpoint();
 }
 
-function checkLevel({ level }: AccessDeclaration, principal: Principal): void {
-  if (level === 'organization' && principal.agentIds !== null) throw new ForbiddenOrganizationEndpoint();
+function checkAgents(principal: Principal, resources: Iterable<ResourceOfAgent | null>): void {
+  for (const found of resources) {
+    if (!found || mayUseAgent(principal, found.agentId)) continue;
+    throw principal.kind === 'session_pass' ? new ForbiddenAgentNotInPass() : new ForbiddenByAgentAllowlist();
+  }
+}
+
+const AGENT_FIELDS = ['assistant_id', 'agentId'];
+
+/** The routes of a pass take no agent; a request that names another one all the same is told what stands in its way. */
+function checkNamedAgent({ agentId }: SessionPassPrincipal, { body, query }: FastifyRequest): void {
+  for (const holder of [body, query]) {
+    if (typeof holder !== 'object' || holder === null) continue;
+    for (const field of AGENT_FIELDS) {
+      const named: unknown = Object.hasOwn(holder, field) ? Reflect.get(holder, field) : undefined;
+      if (isUuid(named) && named.toLowerCase() !== agentId) throw new ForbiddenAgentNotInPass();
+    }
+  }
 }

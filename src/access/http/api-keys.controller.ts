@@ -4,7 +4,7 @@ import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { IssueApiKey } from '../application/issue-api-key.js';
 import { ListApiKeys } from '../application/list-api-keys.js';
 import { RevokeApiKey } from '../application/revoke-api-key.js';
-import type { Principal } from '../domain/principal.js';
+import type { ApiKeyPrincipal } from '../domain/principal.js';
 import { Access } from './access.decorator.js';
 import {
   ApiKeyListResponse,
@@ -29,7 +29,7 @@ export class ApiKeysController {
   @ApiOperation({ operationId: 'createApiKey', summary: 'Issue an API key' })
   @ApiCreatedResponse({ type: CreatedApiKeyResponse })
   @ApiErrors(400, 401, 403)
-  async create(@Caller() caller: Principal, @Body() body: CreateApiKeyBody): Promise<CreatedApiKeyResponse> {
+  async create(@Caller() caller: ApiKeyPrincipal, @Body() body: CreateApiKeyBody): Promise<CreatedApiKeyResponse> {
     const { key, record } = await this.issueApiKey.byCaller(caller, {
       name: body.name,
       capabilities: body.capabilities,
@@ -44,7 +44,7 @@ export class ApiKeysController {
   @ApiOperation({ operationId: 'listApiKeys', summary: 'List the API keys that are not revoked, oldest first' })
   @ApiOkResponse({ type: ApiKeyListResponse })
   @ApiErrors(401, 403)
-  async list(@Caller() caller: Principal): Promise<ApiKeyListResponse> {
+  async list(@Caller() caller: ApiKeyPrincipal): Promise<ApiKeyListResponse> {
     const keys = await this.listApiKeys.execute(caller.organizationId);
     return { apiKeys: keys.map(apiKeyView) };
   }
@@ -55,7 +55,7 @@ export class ApiKeysController {
   @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke an API key', description: 'It is refused within 5 seconds.' })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
-  async revoke(@Caller() caller: Principal, @UuidParam('id') id: string): Promise<void> {
+  async revoke(@Caller() caller: ApiKeyPrincipal, @UuidParam('id') id: string): Promise<void> {
     await this.revokeApiKey.execute(caller.organizationId, id);
   }
 }

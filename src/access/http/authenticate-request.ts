@@ -4,11 +4,14 @@ import { isPublicRequest } from '../../platform/http/index.js';
 import { AuthenticateApiKey } from '../application/authenticate-api-key.js';
 import { ApiKeyInvalid, ApiKeyMissing, UndeclaredRoute } from '../domain/access.errors.js';
 import type { Principal } from '../domain/principal.js';
-import { ACCESS_DECLARATION } from './access.decorator.js';
+import { SessionPasses } from '../application/session-passes.js';
+import { requestDeclarationOf } from './access.decorator.js';
 import { FailedCredentials } from './failed-credentials.js';
 import { admit } from './request-access.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
+/** Three parts in base64url: a signed token. What is not even that is taken for a wrong API key. */
+const SESSION_PASS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
  * Authenticates before the body is read: nobody without a credential makes the service buffer or parse
@@ -18,22 +21,26 @@ const BEARER = /^bearer +(\S+) *$/i;
 export class AuthenticateRequest {
   constructor(
     private readonly authenticateApiKey: AuthenticateApiKey,
+    private readonly sessionPasses: SessionPasses,
     private readonly failedCredentials: FailedCredentials,
   ) {}
 
   /**
    * Fastify's `onRequest` hook. Public routes pass, and so do paths that no route matches: those answer 404.
-   * @throws ApiKeyMissing, ApiKeyInvalid, UndeclaredRoute, DomainError `rate_limited` after too many that failed
+   * @throws ApiKeyMissing, ApiKeyInvalid, PassInvalid, PassExpired, UndeclaredRoute, DomainError `rate_limited` after
+   * too many keys that failed
    */
   readonly hook = async (request: FastifyRequest): Promise<void> => {
     if (request.is404 || isPublicRequest(request)) return;
-    if (!declaresAccess(request)) throw new UndeclaredRoute(`${request.method} ${request.routeOptions.url ?? ''}`);
+    if (!requestDeclarationOf(request)) throw new UndeclaredRoute(`${request.method} ${request.routeOptions.url ?? ''}`);
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) throw new ApiKeyMissing();
     admit(request, await this.authenticate(request, token));
   };
 
   private async authenticate(request: FastifyRequest, token: string): Promise<Principal> {
+    // A forged one costs a check of its signature and nothing outside the process, so those that fail are not counted.
+    if (SESSION_PASS.test(token)) return this.sessionPasses.verify(token);
     try {
       return await this.authenticateApiKey.execute(token, () => this.failedCredentials.check(request));
     } catch (error) {
@@ -41,8 +48,4 @@ export class AuthenticateRequest {
       throw error;
     }
   }
-}
-
-function declaresAccess(request: FastifyRequest): boolean {
-  return Object.hasOwn(request.routeOptions.config, ACCESS_DECLARATION);
 }

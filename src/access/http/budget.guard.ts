@@ -1,38 +1,61 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import type { ThrottlerModuleOptions, ThrottlerOptions } from '@nestjs/throttler';
+import type { ThrottlerModuleOptions } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
-import { LimitStorage, type MemoryWindows, RateLimitGuard, type RedisWindows } from '../../platform/limits/index.js';
+import {
+  type CountedWindow,
+  type FixedThrottler,
+  LimitStorage,
+  type MemoryWindows,
+  RateLimitGuard,
+  type RedisWindows,
+} from '../../platform/limits/index.js';
 import { ResourceLookups } from '../application/resource-lookup.js';
-import { type AccessDeclaration, accessDeclarationOf } from './access.decorator.js';
-import { LimitRefusals } from './limit-refusals.js';
+import { requestDeclarationOf } from './access.decorator.js';
+import { type Budget, LimitRefusals } from './limit-refusals.js';
+import { requestAccess } from './request-access.js';
 import { RequestedResources } from './requested-resources.js';
 
-type Budget = NonNullable<AccessDeclaration['rateLimit']>;
-
-const BUDGETS = [budget('chat', 600, 60), budget('traces', 30, 60), budget('traceExport', 20, 60)];
+const WINDOW_SECONDS = 60;
+/** Requests in a window. */
+const LIMITS = {
+  chat: 600,
+  sessions: 600,
+  sessionRefresh: 600,
+  session: 60,
+  traces: 30,
+  traceExport: 20,
+} as const satisfies Readonly<Record<Budget, number>>;
 /** Each API server counts its own requests for traces. */
-const PER_PROCESS = new Set<string>(['traces', 'traceExport'] satisfies Budget[]);
+const PER_PROCESS = ['traces', 'traceExport'] as const satisfies Budget[];
+/** Their refusals carry no code, unlike all others. */
+const WITHOUT_CODE: ReadonlySet<string> = new Set(PER_PROCESS);
 
-function budget(name: Budget, limit: number, windowSeconds: number): ThrottlerOptions {
-  return {
-    name,
-    limit,
-    ttl: windowSeconds * 1000,
-    skipIf: (context) => accessDeclarationOf(context.getHandler())?.rateLimit !== name,
-  };
-}
-
-/** The throttler's settings: the budgets that routes declare, counted by `<budget>:<who is counted>`. */
+/** The throttler's settings: counted by `<budget>:<who is counted>`. */
 export function budgets(own: MemoryWindows, shared: RedisWindows | null): ThrottlerModuleOptions {
-  return {
-    throttlers: BUDGETS,
-    storage: new LimitStorage(own, shared, PER_PROCESS),
-    generateKey: (_context, tracker, name) => `${name}:${tracker}`,
-  };
+  const throttlers = Object.entries(LIMITS).map(
+    ([name, limit]): FixedThrottler => ({
+      name,
+      limit,
+      ttl: WINDOW_SECONDS * 1000,
+      skipIf: (context) => !isCountedAgainst(name as Budget, context.switchToHttp().getRequest<FastifyRequest>()),
+    }),
+  );
+  return { throttlers, storage: new LimitStorage(own, shared, new Set(PER_PROCESS)) };
 }
 
-/** Counts a request against the budget that its route declares, before anything else is decided about it. */
+/**
+ * A request with a pass counts for its session whatever it asks for, and for the route's budget only where the route is
+ * open to it: a visitor shall not use up what the organization's own server needs.
+ */
+function isCountedAgainst(budget: Budget, request: FastifyRequest): boolean {
+  const isPass = requestAccess(request)?.principal.kind === 'session_pass';
+  if (budget === 'session') return isPass;
+  const declaration = requestDeclarationOf(request);
+  return declaration?.rateLimit === budget && (!isPass || declaration.sessionPass === true);
+}
+
+/** Counts a request against the budgets that concern it, before anything else is decided about it. */
 @Injectable()
 export class BudgetGuard extends RateLimitGuard {
   @Inject() private readonly lookups!: ResourceLookups;
@@ -50,25 +73,37 @@ export class BudgetGuard extends RateLimitGuard {
   }
 
   /**
-   * The organization, and for chat the agent. Requests that name no agent of the organization share one budget, so
-   * that inventing ids neither escapes the limit nor fills the counters.
+   * The session, or the organization, with the agent where the budget has one. Requests that name no agent of the
+   * organization share one budget, so that inventing ids neither escapes the limit nor fills the counters.
    */
-  protected override async getTracker(request: FastifyRequest): Promise<string> {
-    const resources = RequestedResources.of(request, this.lookups);
-    if (resources.declaration.rateLimit !== 'chat') return resources.organizationId;
-    return `${resources.organizationId}:${(await resources.agentId()) ?? 'none'}`;
+  protected override async keyOf(throttler: string, context: ExecutionContext): Promise<string> {
+    const resources = RequestedResources.of(context.switchToHttp().getRequest<FastifyRequest>(), this.lookups);
+    const { principal } = resources;
+    const budget = throttler as Budget;
+    switch (budget) {
+      case 'session':
+        if (principal.kind !== 'session_pass') throw new Error('An API key has no session');
+        return `${budget}:${principal.sessionId}`;
+      case 'chat':
+      case 'sessions': {
+        // A look-up that fails is told by whoever needs what it finds; the request counts all the same.
+        const agentId = principal.kind === 'session_pass' ? principal.agentId : await resources.agentId().catch(() => null);
+        return `${budget}:${principal.organizationId}:${agentId ?? 'none'}`;
+      }
+      case 'sessionRefresh':
+      case 'traces':
+      case 'traceExport':
+        return `${budget}:${principal.organizationId}`;
+      default:
+        return budget satisfies never;
+    }
   }
 
-  /** @throws DomainError `rate_limited`; that of the traces has no code, unlike every other such answer */
-  protected override throwThrottlingException(
-    context: ExecutionContext,
-    { limit, ttl, timeToBlockExpire }: { readonly limit: number; readonly ttl: number; readonly timeToBlockExpire: number },
-  ): Promise<void> {
-    const budget = accessDeclarationOf(context.getHandler())?.rateLimit;
-    if (budget) this.refusals.count(budget);
-    const isChat = budget === 'chat';
-    throw new DomainError('rate_limited', `The limit of ${limit} requests per ${ttl / 1000} seconds is reached.`, {
-      ...(isChat ? { code: 'rate_limited' } : {}),
+  /** @returns DomainError `rate_limited`; that of the traces has no code, unlike every other such answer */
+  protected override refusal({ throttler, limit, ttl, timeToBlockExpire }: CountedWindow): Error {
+    this.refusals.count(throttler as Budget);
+    return new DomainError('rate_limited', `The limit of ${limit} requests per ${ttl / 1000} seconds is reached.`, {
+      ...(WITHOUT_CODE.has(throttler) ? {} : { code: 'rate_limited' }),
       retryAfterSeconds: timeToBlockExpire,
     });
   }

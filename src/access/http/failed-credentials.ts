@@ -33,7 +33,14 @@ export class FailedCredentials {
    * @throws DomainError `rate_limited`, in place of what was wrong with it, when the address has used up its budget
    */
   async count(request: FastifyRequest): Promise<void> {
-    this.refuseBeyond(await this.windows.increment(bucketOf(request), TTL_MS, LIMIT));
+    this.refuseBeyond(await this.windows.increment(bucketOf(request), TTL_MS, LIMIT, 0, 'failed_credentials'));
+  }
+
+  /** What the client of a failed credential is told of the budget. */
+  async stateOf(request: FastifyRequest): Promise<WindowRecord & { readonly limit: number }> {
+    const { totalHits, ...next } = await this.windows.read(bucketOf(request), TTL_MS, LIMIT);
+    // What is read is the state that one more attempt would find.
+    return { ...next, totalHits: totalHits - 1, limit: LIMIT };
   }
 
   private refuseBeyond({ isBlocked, timeToBlockExpire: retryAfterSeconds }: WindowRecord): void {

@@ -2,12 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { type Counter, Metrics } from '../../platform/metrics/index.js';
 import type { AccessDeclaration } from './access.decorator.js';
 
-/** The budgets that routes declare, and that of an address for credentials that fail. */
-export type Limit = NonNullable<AccessDeclaration['rateLimit']> | 'failed_credentials';
+/** The budgets that routes declare, and that of a session for all that is asked with its passes. */
+export type Budget = NonNullable<AccessDeclaration['rateLimit']> | 'session';
+
+/** The budgets, and that of an address for credentials that fail. */
+export type Limit = Budget | 'failed_credentials';
 
 /** How each is called in the metrics. */
 const NAMES = {
   chat: 'chat',
+  sessions: 'sessions',
+  sessionRefresh: 'session_refresh',
+  session: 'session',
   traces: 'traces',
   traceExport: 'trace_export',
   failed_credentials: 'failed_credentials',

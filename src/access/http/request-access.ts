@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { noteOn } from '../../platform/http/index.js';
 import type { ResourceOfAgent } from '../application/resource-lookup.js';
-import type { Principal } from '../domain/principal.js';
+import type { ApiKeyPrincipal, Principal } from '../domain/principal.js';
 
 /** What authentication and the guard have learned about one request. */
 export interface RequestAccess {
@@ -34,8 +34,15 @@ function accessOf(context: ExecutionContext): RequestAccess {
   return access;
 }
 
-/** Handler parameter: the authenticated `Principal`. */
-export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext) => accessOf(context).principal);
+/** Handler parameter: the API key that calls, as `ApiKeyPrincipal`; of a route that is closed to session passes. */
+export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): ApiKeyPrincipal => {
+  const { principal } = accessOf(context);
+  if (principal.kind !== 'api_key') throw new Error('A route that takes its caller for an API key is open to session passes');
+  return principal;
+});
+
+/** Handler parameter: whoever calls, as `Principal`; of a route that is open to session passes. */
+export const AnyCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => accessOf(context).principal);
 
 /**
  * Handler parameter: what the look-up of this kind found. A path resource is always there; a body

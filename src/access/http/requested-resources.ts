@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { isUuid } from '../../platform/ids/index.js';
 import type { ResourceLookups, ResourceOfAgent } from '../application/resource-lookup.js';
-import { ACCESS_DECLARATION, type AccessDeclaration, type ResourceReference, resourcesOf } from './access.decorator.js';
+import type { Principal } from '../domain/principal.js';
+import { type AccessDeclaration, requestDeclarationOf, type ResourceReference, resourcesOf } from './access.decorator.js';
 import { requestAccess } from './request-access.js';
 
 interface FoundResource {
@@ -22,7 +23,7 @@ export class RequestedResources {
     readonly declaration: AccessDeclaration,
     private readonly lookups: ResourceLookups,
     private readonly request: FastifyRequest,
-    readonly organizationId: string,
+    readonly principal: Principal,
   ) {
     this.references = resourcesOf(declaration);
   }
@@ -32,9 +33,9 @@ export class RequestedResources {
     let resources = this.byRequest.get(request);
     if (!resources) {
       const access = requestAccess(request);
-      if (!access) throw new Error('The request reached the guard without having been authenticated');
-      const declaration = Reflect.get(request.routeOptions.config, ACCESS_DECLARATION) as AccessDeclaration;
-      resources = new RequestedResources(declaration, lookups, request, access.principal.organizationId);
+      const declaration = requestDeclarationOf(request);
+      if (!access || !declaration) throw new Error('The request reached the guard without having been authenticated');
+      resources = new RequestedResources(declaration, lookups, request, access.principal);
       this.byRequest.set(request, resources);
     }
     return resources;
@@ -83,10 +84,10 @@ export class RequestedResources {
 
   private find(reference: ResourceReference): Promise<ResourceOfAgent | null> {
     const id = this.idOf(reference);
-    if (id === null) return Promise.resolve(null);
+    if (id === null || !isWithinReach(this.principal, reference, id)) return Promise.resolve(null);
     let found = this.looked.get(reference);
     if (!found) {
-      found = this.lookups.of(reference.kind).find(this.organizationId, id);
+      found = this.lookups.of(reference.kind).find(this.principal.organizationId, id);
       this.looked.set(reference, found);
     }
     return found;
@@ -101,4 +102,9 @@ export class RequestedResources {
     const id: unknown = (holder as Record<string, unknown>)[name];
     return isUuid(id) ? id.toLowerCase() : null;
   }
+}
+
+/** For a session pass there is its own conversation and nothing else. */
+function isWithinReach(principal: Principal, { kind }: ResourceReference, id: string): boolean {
+  return principal.kind === 'api_key' || (kind === 'thread' && id === principal.threadId);
 }

@@ -31,6 +31,12 @@ const CREDENTIAL = statement(
   from api_keys where digest = ${p.digest} and revoked_at is null`,
 );
 
+const KEY_STATE = statement(
+  { organizationId: 'uuid', id: 'uuid' },
+  (p) => `
+  select expires_at from api_keys where organization_id = ${p.organizationId} and id = ${p.id} and revoked_at is null`,
+);
+
 const NOTE_USES = statement(
   { ids: 'uuid[]', times: 'timestamptz[]', graceMs: 'double precision' },
   (p) => `
@@ -50,6 +56,17 @@ const NOTE_USES = statement(
 export async function selectCredential(source: SqlExecutor, digest: Buffer): Promise<StoredCredential | undefined> {
   const [row] = await CREDENTIAL.run<CredentialRow>(source, { digest });
   return row && toCredential(row);
+}
+
+/** What a key that is not revoked allows those who act by it. */
+export interface StoredKeyState {
+  readonly expiresAt: Date | null;
+}
+
+/** Undefined when there is no such key or it is revoked. */
+export async function selectKeyState(source: SqlExecutor, organizationId: string, id: string): Promise<StoredKeyState | undefined> {
+  const [row] = await KEY_STATE.run<Pick<CredentialRow, 'expires_at'>>(source, { organizationId, id });
+  return row && { expiresAt: row.expires_at === null ? null : toDate(row.expires_at) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { mayUseAgent, type Principal, ResourceLookup, ResourceLookups } from '../../access/index.js';
+import { mayUseAgent, type ApiKeyPrincipal, ResourceLookup, ResourceLookups } from '../../access/index.js';
 import type { Agent } from '../domain/agent.js';
 import { AgentNotFound } from '../domain/agents.errors.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
@@ -50,7 +50,7 @@ export class ReadAgents {
   constructor(private readonly agents: AgentsRepository) {}
 
   /** The named agents in the order asked, each once; what the caller cannot see is left out. */
-  async named(caller: Principal, ids: readonly string[]): Promise<Agent[]> {
+  async named(caller: ApiKeyPrincipal, ids: readonly string[]): Promise<Agent[]> {
     const visible = [...new Set(ids)].filter((id) => mayUseAgent(caller, id));
     const found = await this.agents.findMany(caller.organizationId, visible);
     const byId = new Map(found.filter(({ managedByApi }) => managedByApi).map((agent) => [agent.id, agent]));
@@ -61,7 +61,7 @@ export class ReadAgents {
    * Every agent the caller can see, of every type, by name then id.
    * @param part of the name, in any case; undefined for all
    */
-  async assistants(caller: Principal, part: string | undefined): Promise<Assistant[]> {
+  async assistants(caller: ApiKeyPrincipal, part: string | undefined): Promise<Assistant[]> {
     const all = await this.agents.list(caller.organizationId, caller.agentIds);
     if (part === undefined) return all;
     // Not in SQL: what `lower()` does beyond ASCII depends on the locale the database was made with.

@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Put, Body, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ListVersions } from '../application/list-versions.js';
@@ -44,7 +44,7 @@ export class AgentVersionsController {
   @ApiOkResponse({ type: AgentVersionListResponse })
   @ApiErrors(400, 401, 403, 404)
   async list(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Query() { before, limit }: VersionsQuery,
   ): Promise<AgentVersionListResponse> {
@@ -71,7 +71,7 @@ export class AgentVersionsController {
   @ApiErrors(400, 401, 403, 404, 409, 422)
   @ApiCauses(400, 'knowledge_search_not_permitted')
   async restore(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Param('version') version: string,
     @Headers('if-match') ifMatch: string | undefined,
@@ -97,7 +97,7 @@ export class AgentVersionsController {
   @ApiOkResponse({ type: ProviderKeyResponse })
   @ApiErrors(400, 401, 403, 404, 409, 422)
   async rotate(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() { apiKey }: ProviderKeyBody,
     @Headers('if-match') ifMatch: string | undefined,

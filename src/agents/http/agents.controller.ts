@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Headers, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { PROVIDERS } from '../../models/index.js';
 import { ApiCauses, ApiErrors, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
 import { changedByOf } from '../application/changed-by.js';
@@ -54,7 +54,7 @@ export class AgentsController {
   @ApiErrors(400, 401, 403)
   @ApiCauses(400, 'agent_limit_reached', ...PROVIDER_REFUSED, ...SETTINGS_REFUSED)
   async create(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Body() body: CreateAgentBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentView> {
@@ -71,7 +71,7 @@ export class AgentsController {
   })
   @ApiOkResponse({ type: AgentListResponse })
   @ApiErrors(400, 401)
-  async list(@Caller() caller: Principal, @Query() { ids }: AgentsQuery): Promise<{ agents: AgentView[] }> {
+  async list(@Caller() caller: ApiKeyPrincipal, @Query() { ids }: AgentsQuery): Promise<{ agents: AgentView[] }> {
     return { agents: await this.views.many(await this.readAgents.named(caller, ids)) };
   }
 
@@ -104,7 +104,7 @@ export class AgentsController {
   @ApiErrors(400, 401, 403, 404, 409, 422)
   @ApiCauses(400, 'bad_request', 'provider_type_mismatch', 'system_prompt_too_long', ...SETTINGS_REFUSED)
   async change(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() body: ChangeAgentBody,
     @Headers('if-match') ifMatch: string | undefined,
@@ -125,7 +125,7 @@ export class AgentsController {
   @ApiOkResponse({ type: AgentDeletedResponse })
   @ApiErrors(400, 401, 403, 404)
   async delete(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
   ): Promise<{ id: string; deleted: true }> {
     await this.deleteAgent.execute(caller.organizationId, agentId);

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, type Principal } from '../../access/index.js';
+import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, QueryStringField } from '../../platform/http/index.js';
 import { ReadAgents } from '../application/read-agents.js';
 import { AssistantListResponse } from './agent-response.dto.js';
@@ -30,7 +30,7 @@ export class AssistantsController {
   @ApiOkResponse({ type: AssistantListResponse })
   @ApiErrors(400, 401)
   async list(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Query() { name }: AssistantsQuery,
   ): Promise<{ assistants: AssistantView[] }> {
     return { assistants: await this.views.assistants(await this.readAgents.assistants(caller, name)) };

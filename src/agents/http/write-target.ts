@@ -1,5 +1,5 @@
 import { ApiHeader } from '@nestjs/swagger';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { changedByOf } from '../application/changed-by.js';
 import type { WriteTarget } from '../application/versioned-write.js';
 import { acceptableVersions } from './if-match.js';
@@ -14,7 +14,7 @@ export function ApiIfMatchHeader(): MethodDecorator {
 }
 
 /** The agent that a request writes to, on whose behalf, and for which versions. @param ifMatch the header */
-export function writeTargetOf(caller: Principal, agentId: string, ifMatch: string | undefined): WriteTarget {
+export function writeTargetOf(caller: ApiKeyPrincipal, agentId: string, ifMatch: string | undefined): WriteTarget {
   const { organizationId } = caller;
   return { organizationId, agentId, changedBy: changedByOf(caller), ifMatch: acceptableVersions(ifMatch) };
 }

@@ -3,7 +3,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { agentAbsent, idempotencyMismatch, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import type { Thread } from '../domain/thread.js';
+import type { Channel, Thread } from '../domain/thread.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
 import { ThreadLookup } from './thread-lookup.js';
@@ -29,23 +29,29 @@ export class CreateThread {
     metadata: Readonly<Record<string, string>>,
     idempotency?: IdempotentRequest,
   ): Promise<Thread> {
-    const createdAt = this.clock.now();
-    const thread: Thread = {
-      id: newId(),
-      organizationId,
-      agentId,
-      title: null,
-      channel: 'api',
-      metadata,
-      createdAt,
-      updatedAt: createdAt,
-      lastMessageAt: null,
-    };
+    const thread = this.newThread(organizationId, agentId, 'api', metadata);
     const inserted = await this.threads.insert(organizationId, thread, idempotency);
     if (inserted === 'agent_absent') throw agentAbsent();
-    if (inserted === 'repeated' && idempotency) return this.first(organizationId, idempotency, createdAt);
+    if (inserted === 'repeated' && idempotency) return this.first(organizationId, idempotency, thread.createdAt);
     this.lookup.remember(thread);
     return thread;
+  }
+
+  /**
+   * For a visitor who has not said anything yet.
+   * @throws DomainError `not_found` when the agent has been deleted meanwhile
+   */
+  async forWidget(organizationId: string, agentId: string): Promise<Thread> {
+    const thread = this.newThread(organizationId, agentId, 'widget', {});
+    if ((await this.threads.insert(organizationId, thread)) === 'agent_absent') throw agentAbsent();
+    this.lookup.remember(thread);
+    return thread;
+  }
+
+  private newThread(organizationId: string, agentId: string, channel: Channel, metadata: Thread['metadata']): Thread {
+    const createdAt = this.clock.now();
+    const times = { createdAt, updatedAt: createdAt, lastMessageAt: null };
+    return { id: newId(), organizationId, agentId, title: null, channel, metadata, ...times };
   }
 
   private async first(organizationId: string, idempotency: IdempotentRequest, asOf: Date): Promise<Thread> {

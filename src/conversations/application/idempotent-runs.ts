@@ -18,10 +18,10 @@ export interface RepeatableRequest {
 }
 
 /**
- * Refusals whose cause may be the run that the same request has started when it was sent first: it is under way, or has
- * used up the organization's credits.
+ * Refusals whose cause may be the run that the same request has started when it was sent first: it is under way, has
+ * used up the organization's credits, or was the last turn of its session.
  */
-const REFUSALS: readonly ErrorKind[] = ['conflict', 'not_found', 'invalid', 'unprocessable'];
+const REFUSALS: readonly ErrorKind[] = ['conflict', 'not_found', 'invalid', 'unprocessable', 'rate_limited'];
 
 /** One run for all requests of one `Idempotency-Key`. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Cursors } from '../../platform/cursors/index.js';
 import type { Thread } from '../domain/thread.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
@@ -25,7 +25,7 @@ export class ListThreads {
   ) {}
 
   /** @throws ValidationFailed for a cursor that this list has not issued */
-  async execute(caller: Principal, { assistantId, cursor, limit }: ListThreadsQuery): Promise<ThreadPage> {
+  async execute(caller: ApiKeyPrincipal, { assistantId, cursor, limit }: ListThreadsQuery): Promise<ThreadPage> {
     const scope = { list: 'threads', organizationId: caller.organizationId };
     const [activityAt, id] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
     const found = await this.threads.list(caller.organizationId, {
@@ -44,7 +44,7 @@ export class ListThreads {
 }
 
 /** What the allowlist and the filter leave; null means every agent. */
-function visibleAgents({ agentIds }: Principal, assistantId: string | undefined): string[] | null {
+function visibleAgents({ agentIds }: ApiKeyPrincipal, assistantId: string | undefined): string[] | null {
   if (assistantId === undefined) return agentIds === null ? null : [...agentIds];
   return agentIds === null || agentIds.has(assistantId) ? [assistantId] : [];
 }

@@ -6,6 +6,7 @@ import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
 import { userKeyOf } from '../domain/user-key.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { RunSession } from '../domain/session-turns.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import { RunOwner } from '../engine/run-owner.js';
 import type { NewRun, StartResult } from '../persistence/run.repository.js';
@@ -19,6 +20,8 @@ export interface RunRequest {
   /** Put after everything else of the system prompt. */
   readonly callerPrompt?: string;
   readonly userContext: UserContext | null;
+  /** Of the pass that the request is made with; it says whose memories the run has, whatever `userContext` says. */
+  readonly session?: RunSession | undefined;
   /** The widget that the caller says it is. */
   readonly widget?: Widget | undefined;
   /** Nobody can be asked to approve a tool call. */
@@ -66,7 +69,7 @@ export class RunLauncher {
     { threadId, userMessage, attached, resumeInput }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
-    const { organizationId, agent, userContext, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
+    const { organizationId, agent, userContext, session, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
     // Reading attachments takes its time, in which the process may have been told to stop.
     if (this.shutdown.isStopping) return refused('stopping', attached);
     const { type: provider, model, useOwnApiKey } = agent.provider;
@@ -74,7 +77,7 @@ export class RunLauncher {
     const runId = newId();
     const messageId = newId();
     const started = await store({
-      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext },
+      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, sessionId: session?.id ?? null },
       ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
@@ -89,7 +92,7 @@ export class RunLauncher {
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         decisions: resumeInput?.decisions ?? null,
-        ...{ userContext, userKey: userKeyOf(userContext?.['userId']), widget },
+        ...{ userContext, userKey: session ? session.userKey : userKeyOf(userContext?.['userId']), widget },
         ...{ callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,

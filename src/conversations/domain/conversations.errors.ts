@@ -1,6 +1,7 @@
 import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
 import { APPROVAL_HOURS, type UnfitAnswers } from './approval.js';
 import type { FailureFacts, RunError } from './run.js';
+import { MAX_SESSION_TURNS } from './session-turns.js';
 
 export function threadNotFound(): DomainError {
   return new DomainError('not_found', 'No thread with this id exists.');
@@ -48,8 +49,15 @@ function requestRepeated(): DomainError {
   return new DomainError('conflict', 'A request with this Idempotency-Key is under way already. Send it again.');
 }
 
+/** A cap for the whole life of the session: waiting does not help. */
+function sessionTurnsUsed(): DomainError {
+  return new DomainError('rate_limited', `The session has used all its ${MAX_SESSION_TURNS} turns. Start a new session.`, {
+    code: 'session_turn_cap_exhausted',
+  });
+}
+
 /** Why the thread did not take a run. */
-export function refusedRun(because: 'thread_busy' | 'repeated' | 'answered' | 'stopping'): DomainError {
+export function refusedRun(because: 'thread_busy' | 'repeated' | 'answered' | 'session_capped' | 'stopping'): DomainError {
   switch (because) {
     case 'thread_busy':
       return threadBusy();
@@ -57,6 +65,8 @@ export function refusedRun(because: 'thread_busy' | 'repeated' | 'answered' | 's
       return requestRepeated();
     case 'answered':
       return answeredMeanwhile();
+    case 'session_capped':
+      return sessionTurnsUsed();
     case 'stopping':
       return serviceStopping();
     default:

@@ -1,7 +1,7 @@
 import { Body, Controller, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
 import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
@@ -49,7 +49,7 @@ export class AgUiController {
   @ApiErrors(400, 401, 403, 404, 409, 429, 503)
   @ApiCauses(422, 'unprocessable_entity')
   async run(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @Resource('agent') agent: RunnableAgent,
     @Query() { reasoning: showReasoning }: StreamQuery,
     @Body() body: object,

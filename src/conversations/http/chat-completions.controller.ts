@@ -1,7 +1,7 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, bodyResource, Caller, type Principal, Resource } from '../../access/index.js';
+import { Access, bodyResource, Caller, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
@@ -55,7 +55,7 @@ export class ChatCompletionsController {
   @ApiErrors(400, 401, 403, 404, 409, 413, 415, 429, 502, 503, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Resource('assistant') agent: RunnableAgent | undefined,
     @Resource('thread') thread: ThreadReference | undefined,
     @Body() body: ChatCompletionBody,
@@ -80,7 +80,7 @@ export class ChatCompletionsController {
   }
 
   private start(
-    { organizationId }: Principal,
+    { organizationId }: ApiKeyPrincipal,
     request: {
       readonly agent: RunnableAgent | undefined;
       readonly thread: ThreadReference | undefined;

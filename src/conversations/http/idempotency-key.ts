@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { principalOf } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 
@@ -27,9 +28,15 @@ export const Idempotency = createParamDecorator(
     if (typeof key !== 'string' || !KEY.test(key)) {
       throw new ValidationFailed('headers/idempotency-key must be 1 to 255 visible ASCII characters');
     }
-    return { operation, key, fingerprint: fingerprintOf(request.url, request.body) };
+    return { operation: ofCaller(request, operation), key, fingerprint: fingerprintOf(request.url, request.body) };
   },
 );
+
+/** Keys are an organization's own; those that visitors of its pages send mean something in their session alone. */
+function ofCaller(request: FastifyRequest, operation: string): string {
+  const principal = principalOf(request);
+  return principal?.kind === 'session_pass' ? `${operation}:${principal.sessionId}` : operation;
+}
 
 function fingerprintOf(url: string, body: unknown): string {
   return createHash('sha256')

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { AgentDirectory, AgentNotFound, type VisibleAgent } from '../../agents/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ModelListResponse, ModelResponse } from './models.dto.js';
@@ -20,7 +20,7 @@ export class ModelsController {
   })
   @ApiOkResponse({ type: ModelListResponse })
   @ApiErrors(401)
-  async list(@Caller() { organizationId, agentIds }: Principal): Promise<ModelListResponse> {
+  async list(@Caller() { organizationId, agentIds }: ApiKeyPrincipal): Promise<ModelListResponse> {
     const agents = await this.agents.visibleAgents(organizationId, agentIds);
     return { object: 'list', data: agents.map(modelView) };
   }
@@ -30,7 +30,7 @@ export class ModelsController {
   @ApiOperation({ operationId: 'getModel', summary: 'Read one agent as a model of the OpenAI API' })
   @ApiOkResponse({ type: ModelResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() { organizationId }: Principal, @UuidParam('model') id: string): Promise<ModelResponse> {
+  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('model') id: string): Promise<ModelResponse> {
     const [agent] = await this.agents.visibleAgents(organizationId, new Set([id]));
     if (!agent) throw new AgentNotFound();
     return modelView(agent);

@@ -2,13 +2,24 @@ import type { Interrupt } from '@ag-ui/core';
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import {
+  Access,
+  AnyCaller,
+  type ApiKeyPrincipal,
+  Caller,
+  ForbiddenForSessionPass,
+  pathResource,
+  type Principal,
+  Resource,
+} from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn, UuidParam } from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
 import { JoinRun } from '../application/join-run.js';
+import type { RunRequest } from '../application/run-launcher.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
+import type { UserContext, Widget } from '../ports/index.js';
 import { ReadRun } from '../application/read-run.js';
 import { ResumeRun } from '../application/resume-run.js';
 import { StartRun } from '../application/start-run.js';
@@ -63,7 +74,7 @@ export class RunsController {
   @ApiErrors(400, 401, 403, 404, 409, 429, 502, 503, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
-    @Caller() caller: Principal,
+    @AnyCaller() caller: Principal,
     @Resource('thread') thread: ThreadReference,
     @Body() body: CreateRunBody,
     @Idempotency('run') idempotency: IdempotentRequest | undefined,
@@ -98,7 +109,7 @@ export class RunsController {
   @ApiErrors(400, 401, 403, 404, 409, 410, 429, 503)
   @ApiCauses(422, 'unprocessable_entity')
   async stream(
-    @Caller() caller: Principal,
+    @AnyCaller() caller: Principal,
     @Resource('thread') thread: ThreadReference,
     @Query() { reasoning: showReasoning }: StreamQuery,
     @Body() body: StreamRunBody,
@@ -130,7 +141,7 @@ export class RunsController {
   @ApiOkResponse({ type: RunResultResponse })
   @ApiErrors(400, 401, 403, 404)
   async read(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
     @Req() request: FastifyRequest,
@@ -152,7 +163,7 @@ export class RunsController {
   @ApiOkResponse({ type: RunResultResponse })
   @ApiErrors(400, 401, 403, 404)
   async cancel(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -176,7 +187,7 @@ export class RunsController {
   @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
   @ApiErrors(400, 401, 403, 404, 410, 503)
   async rejoinStream(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
     @Query() { reasoning, starting_after: startingAfter }: RejoinQuery,
@@ -188,7 +199,7 @@ export class RunsController {
   }
 
   private start(
-    { organizationId }: Principal,
+    caller: Principal,
     thread: ThreadReference,
     { message, resume, config, widget }: RunBody,
     options: {
@@ -197,7 +208,9 @@ export class RunsController {
       readonly disconnected: () => AbortSignal;
     },
   ): Promise<ActiveRun> {
-    const run = { organizationId, thread, userContext: config?.userContext ?? null, widget, ...options };
+    const { organizationId } = caller;
+    const userContext = config?.userContext ?? null;
+    const run = { organizationId, thread, userContext, ...visitorOf(caller, userContext, widget), ...options };
     if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []) });
     return this.startRun.execute({ ...run, text: message.content, attachments: message.attachments });
   }
@@ -228,6 +241,24 @@ export class RunsController {
     const view = message === null ? null : messageView(message, agent?.toolProgress ?? false);
     return { run: runView(run), message: view, interrupts: interruptViews(run) };
   }
+}
+
+/** A widget that does not say which it is counts as one that is too old for every component. */
+const UNKNOWN_WIDGET: Widget = { version: '0' };
+
+/**
+ * Whom the run is for. With a pass somebody waits in the widget, and whose memories the agent has is the session's to say.
+ * @throws ForbiddenForSessionPass for a pass with a `userContext`: it scopes tools and retrievals, and what a browser
+ * says of its user proves nothing
+ */
+function visitorOf(caller: Principal, userContext: UserContext | null, widget: Widget | undefined): Pick<RunRequest, 'session' | 'widget'> {
+  if (caller.kind === 'api_key') return { widget };
+  if (userContext !== null) {
+    throw new ForbiddenForSessionPass(
+      'A run with a session pass takes no config.userContext. Its user is the endUser of the session; for any other context relay the run through your server, with an API key.',
+    );
+  }
+  return { session: { id: caller.sessionId, userKey: caller.userKey }, widget: widget ?? UNKNOWN_WIDGET };
 }
 
 /** @throws ValidationFailed unless the body has one of the fields, and one only */

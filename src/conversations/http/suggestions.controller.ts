@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, bodyResource, Caller, type Principal } from '../../access/index.js';
+import { Access, bodyResource, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiCauses, ApiErrors, disconnectSignal, LargeBody } from '../../platform/http/index.js';
 import { SuggestNext } from '../application/suggest-next.js';
 import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
@@ -24,7 +24,7 @@ export class SuggestionsController {
   @ApiErrors(400, 401, 403, 404, 429, 502, 503, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async suggest(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @Body() { assistant_id: agentId, messages }: SuggestionsBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SuggestionsResponse> {

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Access, bodyResource, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { Access, AnyCaller, type ApiKeyPrincipal, bodyResource, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { FileDirectory } from '../../files/index.js';
 import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
@@ -52,7 +52,7 @@ export class ThreadsController {
   @ApiErrors(400, 401, 403, 404, 429)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Body() body: CreateThreadBody,
     @Idempotency('thread') idempotency: IdempotentRequest | undefined,
   ): Promise<ThreadView> {
@@ -71,7 +71,7 @@ export class ThreadsController {
   @ApiOkResponse({ type: ThreadListResponse })
   @ApiErrors(400, 401, 403)
   async listAll(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Query() { assistant_id: assistantId, cursor, limit }: ListThreadsParameters,
   ): Promise<{ threads: ThreadView[]; nextCursor: string | null }> {
     const page = await this.listThreads.execute(caller, { assistantId, cursor, limit: limit ?? DEFAULT_PAGE });
@@ -84,7 +84,7 @@ export class ThreadsController {
   @ApiThreadHeader()
   @ApiOkResponse({ type: ThreadResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() caller: Principal, @UuidParam('threadId') threadId: string): Promise<ThreadView> {
+  async read(@Caller() caller: ApiKeyPrincipal, @UuidParam('threadId') threadId: string): Promise<ThreadView> {
     return threadView(await this.readThread.execute(caller.organizationId, threadId));
   }
 
@@ -98,7 +98,7 @@ export class ThreadsController {
   @ApiThreadHeader()
   @ApiOkResponse({ type: DeletedResponse })
   @ApiErrors(400, 401, 403, 404)
-  async remove(@Caller() caller: Principal, @UuidParam('threadId') threadId: string): Promise<DeletedResponse> {
+  async remove(@Caller() caller: ApiKeyPrincipal, @UuidParam('threadId') threadId: string): Promise<DeletedResponse> {
     await this.deleteThread.execute(caller.organizationId, threadId);
     return { id: threadId, deleted: true };
   }
@@ -114,7 +114,7 @@ export class ThreadsController {
   @ApiOkResponse({ type: MessageResponse })
   @ApiErrors(400, 401, 403, 404)
   async react(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,
     @UuidParam('messageId') messageId: string,
     @Body() { reaction, comment }: ReactionBody,
@@ -137,9 +137,9 @@ export class ThreadsController {
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: MessageListResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(400, 401, 403, 404, 429)
   async list(
-    @Caller() caller: Principal,
+    @AnyCaller() caller: Principal,
     @UuidParam('threadId') threadId: string,
     @Resource('thread') thread: ThreadReference,
     @Req() request: FastifyRequest,

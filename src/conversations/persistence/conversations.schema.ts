@@ -162,7 +162,19 @@ const components = migration('2026112501_conversations_components', [
   `alter table messages add column components jsonb not null default '[]', add column component_bytes bigint not null default 2`,
 ]);
 
+/** The web session whose turn a run is; its turns are counted with each message, and only runs of sessions are in the index. */
+const sessions = migration('2026112601_conversations_run_sessions', [
+  'alter table runs add column session_id uuid',
+  'create index runs_by_session on runs (session_id) where session_id is not null',
+]);
+
+/** For the job that removes conversations that were minted for a widget and never begun. */
+const emptyThreads = migration('2026112602_conversations_empty_widget_threads', [
+  `create index threads_minted_and_empty on threads (created_at)
+     where channel = 'widget' and last_message_at is null and deleted_at is null`,
+]);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components, sessions, emptyThreads],
 };

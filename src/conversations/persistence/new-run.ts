@@ -13,6 +13,8 @@ export interface RunModel {
 
 export interface NewRun {
   readonly id: string;
+  /** The web session whose turn it is; null for a run with an API key. */
+  readonly sessionId: string | null;
   readonly threadId: string;
   readonly ownerId: string;
   /** Id of the assistant message the run will write. */

@@ -39,7 +39,7 @@ export interface EndNotes {
 export type StartResult =
   | { readonly started: true; readonly channel: Channel; readonly isFirstRun: boolean; readonly revision: number | null }
   /** `answered`: what the run was to go on with is no longer open. */
-  | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' };
+  | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' | 'session_capped' };
 
 /** What a process is told at its heartbeat. */
 export interface Heartbeat {
@@ -125,6 +125,7 @@ export class RunRepository {
         return { started: true, channel: row.channel, isFirstRun: row.is_first, revision: revisionBefore(row) };
       }
       if (!row.current) return null;
+      if (row.capped) return { started: false, because: 'session_capped' };
       return { started: false, because: row.open ? 'repeated' : 'answered' };
     } catch (error) {
       if (isUniqueViolation(error, 'runs_one_running_a_thread')) return { started: false, because: 'thread_busy' };

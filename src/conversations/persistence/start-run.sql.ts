@@ -6,6 +6,7 @@ import { type ParametersOf, statement } from '../../platform/database/index.js';
 import { APPROVAL_HOURS, type ApprovalDecision, DECLINED_BY_MESSAGE, declinedOutput, EXPIRED_UNANSWERED } from '../domain/approval.js';
 import { IDEMPOTENCY_HOURS } from '../domain/idempotency.js';
 import type { ToolCallRecord } from '../domain/message.js';
+import { MAX_SESSION_TURNS } from '../domain/session-turns.js';
 import type { Channel } from '../domain/thread.js';
 import type { NewRun } from './new-run.js';
 import { IS_THERE } from './thread.sql.js';
@@ -13,6 +14,8 @@ import { IS_THERE } from './thread.sql.js';
 const PARAMETERS = {
   runId: 'uuid',
   organizationId: 'uuid',
+  /** Null for a run with an API key. */
+  sessionId: 'uuid',
   threadId: 'uuid',
   ownerId: 'uuid',
   messageId: 'uuid',
@@ -50,12 +53,15 @@ export interface StartedRow {
   readonly open: boolean;
   /** The thread is as the rest of the statement sees it. */
   readonly current: boolean;
+  /** The session has had all its turns. */
+  readonly capped: boolean;
 }
 
 /**
  * The thread's lock waits for a start, an end or a deletion under way, and then shows the row as that has left it. The
  * rest of the statement still sees all as it was when the statement began: a start or an end that came in between
- * shows in the revision (`seen`), and then nothing is stored. Whatever locks a run locks its thread before it.
+ * shows in the revision (`seen`), and then nothing is stored. Whatever locks a run locks its thread before it. So the
+ * count of a session's turns, which are all on this thread, is exact too.
  */
 const THREAD = (p: Parameters): string => `
   thread as (
@@ -63,9 +69,11 @@ const THREAD = (p: Parameters): string => `
     from threads where organization_id = ${p.organizationId} and id = ${p.threadId} and ${IS_THERE} for no key update
   ), current_thread as (
     select thread.* from thread join threads seen on seen.id = ${p.threadId} and seen.revision = thread.revision
+  ), session as (
+    select count(*) >= ${MAX_SESSION_TURNS} as capped from runs where session_id = ${p.sessionId}
   ), open_thread as (
-    select id, agent_id, awaiting_run_id from current_thread
-    where ${p.answersRunId} is null or awaiting_run_id = ${p.answersRunId}
+    select id, agent_id, awaiting_run_id from current_thread, session
+    where not capped and (${p.answersRunId} is null or awaiting_run_id = ${p.answersRunId})
   )`;
 
 /** Has a row when the request is the first with its key; a repeat at the same moment waits for the first one's end. */
@@ -83,10 +91,10 @@ const CLAIM = (p: Parameters): string => `
 const RUN = (p: Parameters): string => `
   run as (
     insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, user_context, created_at,
-                      provider, model, use_own_api_key, decisions, answers_run_id)
+                      provider, model, use_own_api_key, decisions, answers_run_id, session_id)
     select ${p.runId}, ${p.organizationId}, open_thread.id, open_thread.agent_id, ${p.ownerId}, ${p.messageId},
            'running', ${p.userContext}, ${p.now}, ${p.provider}, ${p.model}, ${p.useOwnApiKey}, ${p.decisions},
-           open_thread.awaiting_run_id
+           open_thread.awaiting_run_id, ${p.sessionId}
     from open_thread where ${p.key} is null or exists (select 1 from claim)
     returning id, thread_id, answers_run_id
   )`;
@@ -139,7 +147,8 @@ export const START_RUN = statement(
   with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), FORGOTTEN(p), MESSAGE(p), TOUCHED(p)].join(',')}
   select thread.channel, thread.is_first, thread.awaiting_run_id is not null as answers,
          (select revision from touched) as revision, exists (select 1 from run) as started,
-         exists (select 1 from open_thread) as open, exists (select 1 from current_thread) as current from thread`,
+         exists (select 1 from open_thread) as open, exists (select 1 from current_thread) as current,
+         (select capped from session) as capped from thread`,
 );
 
 export function startParameters(organizationId: string, run: NewRun): ParametersOf<typeof PARAMETERS> {
@@ -147,6 +156,7 @@ export function startParameters(organizationId: string, run: NewRun): Parameters
   return {
     runId: run.id,
     organizationId,
+    sessionId: run.sessionId,
     threadId: run.threadId,
     ownerId: run.ownerId,
     messageId: run.messageId,

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, type Principal } from '../../access/index.js';
+import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors } from '../../platform/http/index.js';
 import { ListEntries } from '../application/list-entries.js';
 import { ListPeriods } from '../application/list-periods.js';
@@ -35,7 +35,7 @@ export class CreditsController {
   @ApiOkResponse({ type: PeriodListResponse })
   @ApiErrors(400, 401, 403)
   async periods(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @Query() { cursor, limit }: ListPeriodsQuery,
   ): Promise<PeriodListResponse> {
     const { periods, nextCursor } = await this.listPeriods.execute(organizationId, cursor, limit);
@@ -53,7 +53,7 @@ export class CreditsController {
   })
   @ApiOkResponse({ type: EntryListResponse })
   @ApiErrors(400, 401, 403)
-  async entries(@Caller() { organizationId }: Principal, @Query() query: ListEntriesQuery): Promise<EntryListResponse> {
+  async entries(@Caller() { organizationId }: ApiKeyPrincipal, @Query() query: ListEntriesQuery): Promise<EntryListResponse> {
     const { cursor, limit, periodId } = query;
     const { entries, nextCursor } = await this.listEntries.execute(organizationId, { cursor, limit, periodId });
     return { entries: entries.map(entryView), nextCursor };

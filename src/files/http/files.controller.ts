@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access, bodyResource, Caller, type Principal } from '../../access/index.js';
+import { Access, bodyResource, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, MultipartBody, PublicRoute, UuidParam } from '../../platform/http/index.js';
 import { FileUrls } from '../application/file-urls.js';
 import { ReadFile } from '../application/read-file.js';
@@ -31,7 +31,7 @@ export class FilesController {
   @ApiOkResponse({ type: FileResponse })
   @ApiErrors(400, 403, 404, 413, 415, 429, 503)
   async upload(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @Body() { file }: UploadBody,
     @Req() request: FastifyRequest,
   ): Promise<FileResponse> {

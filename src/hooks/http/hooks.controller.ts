@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Post, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../../agents/index.js';
 import { ApiErrors, disconnectSignal, UuidParam } from '../../platform/http/index.js';
 import { ChangeHooks } from '../application/change-hooks.js';
@@ -27,7 +27,7 @@ export class HooksController {
   @ApiOperation({ operationId: 'getHooks', summary: "Read an agent's hooks" })
   @ApiOkResponse({ type: HooksResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<HooksResponse> {
+  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<HooksResponse> {
     return { hooks: await this.readHooks.document({ organizationId, agentId }) };
   }
 
@@ -49,7 +49,7 @@ export class HooksController {
   @ApiOkResponse({ type: HooksResponse })
   @ApiErrors(400, 401, 403, 404, 409)
   async replace(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() { hooks }: HooksBody,
     @Headers('if-match') ifMatch: string | undefined,
@@ -68,7 +68,7 @@ export class HooksController {
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404, 409)
   async delete(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Headers('if-match') ifMatch: string | undefined,
   ): Promise<void> {
@@ -89,7 +89,7 @@ export class HooksController {
   @ApiOkResponse({ type: SigningSecretResponse })
   @ApiErrors(400, 401, 403, 404, 409)
   async rotateSecret(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Headers('if-match') ifMatch: string | undefined,
   ): Promise<SigningSecretResponse> {
@@ -108,7 +108,7 @@ export class HooksController {
   @ApiOkResponse({ type: TestHooksResponse })
   @ApiErrors(400, 401, 403, 404)
   async test(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() { event, input = {} }: TestHooksBody,
     @Res({ passthrough: true }) reply: FastifyReply,

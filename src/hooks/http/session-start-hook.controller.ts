@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../../agents/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ChangeSessionStartHook } from '../application/change-session-start-hook.js';
@@ -23,7 +23,7 @@ export class SessionStartHookController {
   @ApiOperation({ operationId: 'getSessionStartHook', summary: "Read an agent's session-start hook", description: 'With none the answer is 404.' })
   @ApiOkResponse({ type: SessionStartHookResponse })
   @ApiErrors(400, 401, 403, 404)
-  read(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<SessionStartHookResponse> {
+  read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<SessionStartHookResponse> {
     return this.readHooks.sessionStart({ organizationId, agentId });
   }
 
@@ -42,7 +42,7 @@ export class SessionStartHookController {
   @ApiOkResponse({ type: SessionStartHookResponse })
   @ApiErrors(400, 401, 403, 404, 409)
   async replace(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() body: SessionStartHookBody,
     @Headers('if-match') ifMatch: string | undefined,
@@ -65,7 +65,7 @@ export class SessionStartHookController {
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404, 409)
   async delete(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Headers('if-match') ifMatch: string | undefined,
   ): Promise<void> {

@@ -7,7 +7,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, type CurrentAgent, etagOf, writeTargetOf } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
@@ -47,7 +47,7 @@ export class SectionsController {
   @ApiOkResponse({ type: SectionListResponse })
   @ApiErrors(400, 401, 403, 404)
   async list(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Resource(SECTIONS_AGENT) { version }: CurrentAgent,
     @UuidParam('agentId') agentId: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -72,7 +72,7 @@ export class SectionsController {
   @ApiOkResponse({ type: SectionListResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
   async replace(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Resource(SECTIONS_AGENT) agent: CurrentAgent,
     @UuidParam('agentId') agentId: string,
     @Body() { sections }: ReplaceSectionsBody,
@@ -97,7 +97,7 @@ export class SectionsController {
   @ApiCreatedResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
   async create(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() body: SectionBody,
     @Headers('if-match') ifMatch: string | undefined,
@@ -122,7 +122,7 @@ export class SectionsController {
   @ApiOkResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, 404, 409, 413)
   async change(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('sectionId') sectionId: string,
     @Body() { name, content }: ChangeSectionBody,
@@ -150,7 +150,7 @@ export class SectionsController {
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404, 409)
   async delete(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('sectionId') sectionId: string,
     @Headers('if-match') ifMatch: string | undefined,

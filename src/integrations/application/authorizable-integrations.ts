@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { IntegrationNotFound } from '../domain/integrations.errors.js';
 import { SIGNED_IN_WAIT_MS } from '../limits.js';
@@ -23,7 +23,7 @@ export class AuthorizableIntegrations extends OAuthIntegrations {
     super();
   }
 
-  async changeableBy(caller: Principal, agentId: string, id: string): Promise<ProtectedServer | null> {
+  async changeableBy(caller: ApiKeyPrincipal, agentId: string, id: string): Promise<ProtectedServer | null> {
     await this.requireChangeable.execute(caller, agentId, id);
     const integration = await this.integrations.findForAgent(caller.organizationId, agentId, id);
     if (!integration) throw new IntegrationNotFound();

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
@@ -41,7 +41,7 @@ export class ChangeIntegration {
    * that is so already stays as it is, and nobody is asked.
    * @throws IntegrationNotFound, ForbiddenByAgentAllowlist, IntegrationIdentityMismatch, ValidationFailed
    */
-  async execute(caller: Principal, agentId: string, id: string, request: IntegrationRequest): Promise<IntegrationWithState> {
+  async execute(caller: ApiKeyPrincipal, agentId: string, id: string, request: IntegrationRequest): Promise<IntegrationWithState> {
     const { organizationId } = caller;
     const { integration, isChanged, agentIds } = await this.database.transaction(async (transaction) => {
       const current = await this.integrations.lock(transaction, organizationId, id);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { ForbiddenByAgentAllowlist, mayUseAgent, type Principal } from '../../access/index.js';
+import { ForbiddenByAgentAllowlist, mayUseAgent, type ApiKeyPrincipal } from '../../access/index.js';
 import { AgentNotFound } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
@@ -46,7 +46,7 @@ export class CreateIntegration {
    * is as the request describes it.
    * @throws ValidationFailed, AgentNotFound, IntegrationExists, ForbiddenByAgentAllowlist, TooManyIntegrations
    */
-  async execute(caller: Principal, agentId: string, request: IntegrationRequest): Promise<IntegrationWithState> {
+  async execute(caller: ApiKeyPrincipal, agentId: string, request: IntegrationRequest): Promise<IntegrationWithState> {
     const { organizationId } = caller;
     this.checkApp.execute(request);
     const { integration, isNew, agentIds } = await this.database.transaction(async (transaction) => {
@@ -62,7 +62,7 @@ export class CreateIntegration {
 
   private async attach(
     transaction: Transaction,
-    caller: Principal,
+    caller: ApiKeyPrincipal,
     agentId: string,
     request: IntegrationRequest,
   ): Promise<Attached> {
@@ -119,7 +119,7 @@ export class CreateIntegration {
 }
 
 /** Whoever attaches an integration uses its sign-in, which no request can name as it names other secrets. */
-function requireSignInOfOwn(caller: Principal, { settings }: Integration, agentIds: readonly string[]): void {
+function requireSignInOfOwn(caller: ApiKeyPrincipal, { settings }: Integration, agentIds: readonly string[]): void {
   if (settings.type !== 'custom-mcp' || settings.auth.type !== 'oauth') return;
   if (!agentIds.every((id) => mayUseAgent(caller, id))) throw new ForbiddenByAgentAllowlist(SIGNED_IN_FOR_OTHERS);
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ForbiddenByAgentAllowlist, mayUseAgent, type Principal } from '../../access/index.js';
+import { ForbiddenByAgentAllowlist, mayUseAgent, type ApiKeyPrincipal } from '../../access/index.js';
 import { Database, type SqlExecutor } from '../../platform/database/index.js';
 import { IntegrationNotFound } from '../domain/integrations.errors.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
@@ -20,7 +20,7 @@ export class RequireChangeable {
    * @returns all agents that use it
    * @throws IntegrationNotFound, ForbiddenByAgentAllowlist
    */
-  async execute(caller: Principal, agentId: string, id: string, source: SqlExecutor = this.database): Promise<readonly string[]> {
+  async execute(caller: ApiKeyPrincipal, agentId: string, id: string, source: SqlExecutor = this.database): Promise<readonly string[]> {
     const agentIds = await this.integrations.agentsOf(source, caller.organizationId, id);
     if (!agentIds.includes(agentId)) throw new IntegrationNotFound();
     if (!agentIds.every((each) => mayUseAgent(caller, each))) throw new ForbiddenByAgentAllowlist(NOT_FOR_OTHERS);

@@ -22,7 +22,7 @@ export class ChangeableIntegrationGuard implements CanActivate {
     const caller = principalOf(request);
     const { agentId, integrationId } = request.params as Parameters;
     // What is no id is the parameter's own to refuse.
-    if (caller && isUuid(integrationId)) {
+    if (caller?.kind === 'api_key' && isUuid(integrationId)) {
       await this.requireChangeable.execute(caller, agentId.toLowerCase(), integrationId.toLowerCase());
     }
     return true;

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { StartSignIn } from '../oauth/start-sign-in.js';
 import { ChangeableIntegrationGuard } from './changeable-integration.guard.js';
@@ -26,7 +26,7 @@ export class OAuthSignInsController {
   @ApiOkResponse({ type: AuthorizeResponse })
   @ApiErrors(400, 401, 403, 404, 422, 502)
   async authorize(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
     @Body() { redirectUrl }: AuthorizeBody,

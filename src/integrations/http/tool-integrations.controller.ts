@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, UseGuards } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, ApiUnionResponse, UnionBody, UuidParam } from '../../platform/http/index.js';
 import { ChangeIntegration } from '../application/change-integration.js';
 import { CreateIntegration } from '../application/create-integration.js';
@@ -42,7 +42,7 @@ export class ToolIntegrationsController {
   @ApiUnionResponse(201, 'type', RESPONSE_VARIANTS)
   @ApiErrors(400, 401, 403, 404, 409, 422)
   async create(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UnionBody('type', CREATE_VARIANTS) body: CreateToolIntegrationBody,
   ): Promise<ToolIntegrationView> {
@@ -55,7 +55,7 @@ export class ToolIntegrationsController {
   @ApiOkResponse({ type: ToolIntegrationListResponse })
   @ApiErrors(400, 401, 403, 404)
   async list(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
   ): Promise<{ integrations: ToolIntegrationView[] }> {
     const all = await this.readIntegrations.ofAgent(organizationId, agentId);
@@ -72,7 +72,7 @@ export class ToolIntegrationsController {
   @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)
   @ApiErrors(400, 401, 403, 404)
   async read(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
   ): Promise<ToolIntegrationView> {
@@ -94,7 +94,7 @@ export class ToolIntegrationsController {
   @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)
   @ApiErrors(400, 401, 403, 404)
   async update(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
     @UnionBody('type', UPDATE_VARIANTS) body: UpdateToolIntegrationBody,
@@ -113,7 +113,7 @@ export class ToolIntegrationsController {
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
   async delete(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
   ): Promise<void> {
@@ -131,7 +131,7 @@ export class ToolIntegrationsController {
   @ApiOkResponse({ type: ToolIntegrationTestResponse })
   @ApiErrors(400, 401, 403, 404)
   async test(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
   ): Promise<ToolIntegrationTestResponse> {

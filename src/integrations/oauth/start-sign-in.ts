@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { startAuthorization } from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, isForeignKeyViolation, type Transaction } from '../../platform/database/index.js';
 import { secureRandomBytes } from '../../platform/ids/index.js';
@@ -22,7 +22,7 @@ import { isScope, scopeToRequest } from './scopes.js';
 const STATE_BYTES = 32;
 
 export interface SignInRequest {
-  readonly caller: Principal;
+  readonly caller: ApiKeyPrincipal;
   readonly agentId: string;
   readonly integrationId: string;
   /** Where the browser goes once the sign-in is completed. */

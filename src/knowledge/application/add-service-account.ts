@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
@@ -28,7 +28,7 @@ export class AddServiceAccount {
    * @throws ValidationFailed for what is no key file, and for an account that the drive refuses; ServiceAccountExists;
    * DriveFailure where the drive cannot say
    */
-  async execute({ organizationId, memberId }: Principal, keyFileContent: string): Promise<ListedServiceAccount> {
+  async execute({ organizationId, memberId }: ApiKeyPrincipal, keyFileContent: string): Promise<ListedServiceAccount> {
     const key = parseKeyFile(keyFileContent);
     await this.tokens.checkKey(key);
     const known = await this.accounts.list(organizationId);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Database } from '../../platform/database/index.js';
 import { ForbiddenServiceAccountManage, ServiceAccountNotFound } from '../domain/drive-errors.js';
 import { ServiceAccountKeys } from '../drive/service-account-keys.js';
@@ -21,7 +21,7 @@ export class RemoveServiceAccount {
   ) {}
 
   /** @throws ServiceAccountNotFound, ForbiddenServiceAccountManage */
-  async execute(caller: Principal, id: string): Promise<void> {
+  async execute(caller: ApiKeyPrincipal, id: string): Promise<void> {
     const { organizationId } = caller;
     const mayManage = await this.rights.of(caller);
     await this.database.transaction(async (transaction) => {

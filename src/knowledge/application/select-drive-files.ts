@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../access/index.js';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Database, isForeignKeyViolation } from '../../platform/database/index.js';
 import { DriveAccountAmbiguous, DriveAccountNotConfigured, DriveFilesNotFound, ForbiddenDriveAccount, ServiceAccountNotFound } from '../domain/drive-errors.js';
 import { DriveAccounts } from '../drive/drive-accounts.js';
@@ -31,7 +31,7 @@ export class SelectDriveFiles {
    * @throws DriveAccountNotConfigured, DriveAccountAmbiguous, ForbiddenDriveAccount, ServiceAccountNotFound,
    * DriveFilesNotFound, DriveFailure; nothing is stored then
    */
-  async execute(caller: Principal, { agentId, integrationId, fileIds }: DriveSelection): Promise<void> {
+  async execute(caller: ApiKeyPrincipal, { agentId, integrationId, fileIds }: DriveSelection): Promise<void> {
     const { organizationId } = caller;
     const { id: accountId, clientEmail } = await this.accountFor(caller, integrationId);
     const { files, unseen } = await this.lookUp.execute(this.driveAccounts.accessOfAccount(organizationId, accountId), fileIds);
@@ -47,7 +47,7 @@ export class SelectDriveFiles {
     }
   }
 
-  private async accountFor(caller: Principal, integrationId: string | undefined): Promise<ListedServiceAccount> {
+  private async accountFor(caller: ApiKeyPrincipal, integrationId: string | undefined): Promise<ListedServiceAccount> {
     const all = await this.accounts.list(caller.organizationId);
     const available = all.filter(await this.rights.of(caller));
     const [only] = available;

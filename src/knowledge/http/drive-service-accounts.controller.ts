@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, type Principal } from '../../access/index.js';
+import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { AddServiceAccount } from '../application/add-service-account.js';
 import { RemoveServiceAccount } from '../application/remove-service-account.js';
@@ -21,7 +21,7 @@ export class DriveServiceAccountsController {
   @ApiOperation({ operationId: 'listDriveServiceAccounts', summary: "List the organization's drive service accounts" })
   @ApiOkResponse({ type: ServiceAccountListResponse })
   @ApiErrors(401, 403)
-  async list(@Caller() { organizationId }: Principal): Promise<ServiceAccountListResponse> {
+  async list(@Caller() { organizationId }: ApiKeyPrincipal): Promise<ServiceAccountListResponse> {
     return { serviceAccounts: (await this.accounts.list(organizationId)).map(viewOf) };
   }
 
@@ -36,7 +36,7 @@ export class DriveServiceAccountsController {
   })
   @ApiCreatedResponse({ type: ServiceAccountResponse })
   @ApiErrors(400, 401, 403, 409, 502, 503)
-  async add(@Caller() caller: Principal, @Body() { keyFileContent }: AddServiceAccountBody): Promise<ServiceAccountResponse> {
+  async add(@Caller() caller: ApiKeyPrincipal, @Body() { keyFileContent }: AddServiceAccountBody): Promise<ServiceAccountResponse> {
     return viewOf(await this.addServiceAccount.execute(caller, keyFileContent));
   }
 
@@ -51,7 +51,7 @@ export class DriveServiceAccountsController {
   })
   @ApiOkResponse({ type: DeletedServiceAccountResponse })
   @ApiErrors(400, 401, 403, 404)
-  async remove(@Caller() caller: Principal, @UuidParam('id') id: string): Promise<DeletedServiceAccountResponse> {
+  async remove(@Caller() caller: ApiKeyPrincipal, @UuidParam('id') id: string): Promise<DeletedServiceAccountResponse> {
     await this.removeServiceAccount.execute(caller, id);
     return { id, deleted: true };
   }

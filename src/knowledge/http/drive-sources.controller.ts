@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put, Req } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ReadDriveSource, type ReadSource } from '../application/read-drive-source.js';
 import { RemoveDriveSources } from '../application/remove-drive-sources.js';
@@ -35,7 +35,7 @@ export class DriveSourcesController {
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404, 502, 503)
   @ApiCauses(400, 'drive_sa_ambiguous', 'drive_sa_not_configured')
-  async put(@Caller() caller: Principal, @UuidParam('agentId') agentId: string, @Body() { integrationId, fileIds }: DriveSetupBody): Promise<DriveSourceResponse> {
+  async put(@Caller() caller: ApiKeyPrincipal, @UuidParam('agentId') agentId: string, @Body() { integrationId, fileIds }: DriveSetupBody): Promise<DriveSourceResponse> {
     await this.selectFiles.execute(caller, { agentId, integrationId, fileIds });
     return viewOf(await this.readSource.execute(caller.organizationId, agentId, 'service_account'));
   }
@@ -45,7 +45,7 @@ export class DriveSourcesController {
   @ApiOperation({ operationId: 'getDriveKnowledge', summary: 'Read what an agent knows through a service account' })
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
+  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
     return viewOf(await this.readSource.execute(organizationId, agentId, 'service_account'));
   }
 
@@ -55,7 +55,7 @@ export class DriveSourcesController {
   @ApiOperation({ operationId: 'deleteDriveKnowledge', summary: 'Have an agent forget what it knows through a service account' })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
-  async remove(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<void> {
+  async remove(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<void> {
     await this.removeSources.ofAgent(organizationId, agentId, 'service_account');
   }
 
@@ -64,7 +64,7 @@ export class DriveSourcesController {
   @ApiOperation({ operationId: 'getDriveSignInKnowledge', summary: "Read what an agent knows through a person's sign-in" })
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
-  async readSignIn(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
+  async readSignIn(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
     return viewOf(await this.readSource.execute(organizationId, agentId, 'sign_in'));
   }
 
@@ -74,7 +74,7 @@ export class DriveSourcesController {
   @ApiOperation({ operationId: 'deleteDriveSignInKnowledge', summary: "Have an agent forget what it knows through a person's sign-in, and the sign-in" })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
-  async removeSignIn(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<void> {
+  async removeSignIn(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<void> {
     await this.removeSources.ofAgent(organizationId, agentId, 'sign_in');
   }
 
@@ -91,7 +91,7 @@ export class DriveSourcesController {
   @ApiOkResponse({ type: DriveAuthorizeResponse })
   @ApiErrors(400, 401, 403, 404, 422)
   async authorize(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() { fileIds, redirectUrl }: DriveAuthorizeBody,
     @Req() request: FastifyRequest,

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, MultipartBody, UuidParam } from '../../platform/http/index.js';
 import { AddUpload } from '../application/add-upload.js';
 import { ReadUploads } from '../application/read-uploads.js';
@@ -31,7 +31,7 @@ export class UploadsController {
   })
   @ApiOkResponse({ type: KnowledgeFileListResponse })
   @ApiErrors(400, 401, 403, 404)
-  async list(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string): Promise<KnowledgeFileListResponse> {
+  async list(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<KnowledgeFileListResponse> {
     return { files: (await this.readUploads.ofAgent(organizationId, agentId)).map(viewOf) };
   }
 
@@ -48,7 +48,7 @@ export class UploadsController {
   @ApiCreatedResponse({ type: KnowledgeFileResponse })
   @ApiErrors(400, 401, 403, 404, 413, 415, 422, 503)
   async upload(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Body() { file, scope }: UploadedFileBody,
   ): Promise<KnowledgeFileResponse> {
@@ -66,7 +66,7 @@ export class UploadsController {
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
   async delete(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('fileId') fileId: string,
   ): Promise<void> {

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { AgentNotFound, type RunnableAgent } from '../../agents/index.js';
 import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { siteConfigsOf } from '../domain/website-configs.js';
@@ -30,7 +30,7 @@ export class WebsiteController {
   })
   @ApiOkResponse({ type: WebsiteResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() { organizationId }: Principal, @UuidParam('agentId') agentId: string, @Resource(AGENT) { type }: RunnableAgent): Promise<WebsiteResponse> {
+  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string, @Resource(AGENT) { type }: RunnableAgent): Promise<WebsiteResponse> {
     if (type === 'classic') throw new AgentNotFound();
     return this.view(organizationId, agentId);
   }
@@ -49,7 +49,7 @@ export class WebsiteController {
   @ApiErrors(400, 401, 403, 404)
   @ApiCauses(400, WEBSITE_UNSUPPORTED)
   async set(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Resource(AGENT) { type }: RunnableAgent,
     @Body() { configs }: SetWebsiteBody,

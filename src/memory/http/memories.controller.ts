@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { userKeyOf } from '../../conversations/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
@@ -27,7 +27,7 @@ export class MemoriesController {
   @ApiOkResponse({ type: MemoryListResponse })
   @ApiErrors(400, 401, 403, 404)
   async list(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Query() { userId }: MemoriesQuery,
   ): Promise<MemoryListResponse> {
@@ -45,7 +45,7 @@ export class MemoriesController {
   @ApiOkResponse({ type: ErasedMemoriesResponse })
   @ApiErrors(400, 401, 403, 404)
   async erase(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Query() { userId }: MemoriesQuery,
   ): Promise<ErasedMemoriesResponse> {
@@ -53,7 +53,7 @@ export class MemoriesController {
   }
 }
 
-function ownerOf({ organizationId }: Principal, agentId: string, userId: string): MemoryOwner {
+function ownerOf({ organizationId }: ApiKeyPrincipal, agentId: string, userId: string): MemoryOwner {
   const userKey = userKeyOf(userId);
   if (userKey === null) throw new ValidationFailed('query/userId must be the id of a user');
   return { organizationId, agentId, userKey };

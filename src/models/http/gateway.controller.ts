@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Access, Caller, type Principal } from '../../access/index.js';
+import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors } from '../../platform/http/index.js';
 import { ReadOrganizationGateway } from '../application/read-organization-gateway.js';
 import { RemoveOrganizationGateway } from '../application/remove-organization-gateway.js';
@@ -34,7 +34,7 @@ export class GatewayController {
   @ApiNoContentResponse({ description: 'None is set.' })
   @ApiErrors(401, 403)
   async read(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<GatewayResponse | undefined> {
     const gateway = await this.readGateway.execute(caller.organizationId);
@@ -52,7 +52,7 @@ export class GatewayController {
   })
   @ApiOkResponse({ type: GatewayResponse })
   @ApiErrors(400, 401, 403)
-  async set(@Caller() caller: Principal, @Body() body: SetGatewayBody): Promise<GatewayResponse> {
+  async set(@Caller() caller: ApiKeyPrincipal, @Body() body: SetGatewayBody): Promise<GatewayResponse> {
     return gatewayView(await this.setGateway.execute(caller.organizationId, gatewayOf(body)));
   }
 
@@ -65,7 +65,7 @@ export class GatewayController {
   })
   @ApiOkResponse({ type: GatewayDeletedResponse })
   @ApiErrors(401, 403, 404)
-  async remove(@Caller() caller: Principal): Promise<GatewayDeletedResponse> {
+  async remove(@Caller() caller: ApiKeyPrincipal): Promise<GatewayDeletedResponse> {
     await this.removeGateway.execute(caller.organizationId);
     return { deleted: true };
   }

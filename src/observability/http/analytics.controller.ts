@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { REACTION_NAMES } from '../../conversations/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
@@ -25,7 +25,7 @@ export class AnalyticsController {
   @ApiOkResponse({ type: FeedbackResponse })
   @ApiErrors(400, 401, 403, 404)
   async feedback(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Query() { from, to }: FeedbackQuery,
   ): Promise<FeedbackResponse> {
@@ -44,7 +44,7 @@ export class AnalyticsController {
   @ApiOkResponse({ type: UsageResponse })
   @ApiErrors(400, 401, 403, 404)
   async usage(
-    @Caller() { organizationId }: Principal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Query() { from, to, bucket }: UsageQuery,
   ): Promise<UsageResponse> {

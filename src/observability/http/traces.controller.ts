@@ -1,6 +1,6 @@
 import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller, OrganizationDirectory, pathResource, type Principal } from '../../access/index.js';
+import { Access, Caller, OrganizationDirectory, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ReadReactions } from '../../conversations/index.js';
 import { SessionStartOutcomes } from '../../hooks/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
@@ -35,7 +35,7 @@ export class TracesController {
   @ApiOkResponse({ type: TraceListResponse })
   @ApiErrors(400, 401, 403, 404, 429)
   async list(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Query() query: ListTracesQuery,
   ): Promise<TraceListResponse> {
@@ -67,7 +67,7 @@ export class TracesController {
   @ApiOkResponse({ type: TraceExportResponse })
   @ApiErrors(400, 401, 403, 404, 429)
   async export(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @Query() { fromTimestamp, toTimestamp, cursor }: ExportTracesQuery,
   ): Promise<TraceExportResponse> {
@@ -85,7 +85,7 @@ export class TracesController {
   @ApiOkResponse({ type: TraceDetailResponse })
   @ApiErrors(400, 401, 403, 404)
   async read(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('traceId') traceId: string,
   ): Promise<TraceDetailResponse> {
@@ -104,14 +104,14 @@ export class TracesController {
   @ApiOkResponse({ type: TraceDetailResponse })
   @ApiErrors(400, 401, 403, 404, 429)
   async readByMessage(
-    @Caller() caller: Principal,
+    @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('messageId') messageId: string,
   ): Promise<TraceDetailResponse> {
     return this.detail(caller, await this.traces.byMessage(caller.organizationId, agentId, messageId));
   }
 
-  private async detail(caller: Principal, trace: Trace): Promise<TraceDetailResponse> {
+  private async detail(caller: ApiKeyPrincipal, trace: Trace): Promise<TraceDetailResponse> {
     const { organizationId } = caller;
     const organization = await this.organizations.find(organizationId);
     const hasSessionStartHooks = organization?.features.has('session_start_hook') ?? false;

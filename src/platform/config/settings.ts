@@ -21,6 +21,10 @@ const headerName = z
 
 const positiveSeconds = z.coerce.number({ message: 'must be a whole number of seconds' }).int().positive();
 
+/** A year: a session that lives longer is no session. */
+const MAX_SESSION_SECONDS = 31_536_000;
+const sessionSeconds = positiveSeconds.max(MAX_SESSION_SECONDS, { message: `must be at most ${MAX_SESSION_SECONDS} seconds` });
+
 const masterKey = z
   .string()
   .refine((key) => Buffer.from(key, 'base64').length === 32, { message: 'must be 32 bytes in base64' });
@@ -99,6 +103,9 @@ const environmentSchema = z.object({
   FILES_S3_ACCESS_KEY_ID: z.string().optional(),
   FILES_S3_SECRET_ACCESS_KEY: z.string().optional(),
   ...OTLP_VARIABLES,
+  SESSION_PASS_SECONDS: sessionSeconds.default(900),
+  SESSION_RESUME_SECONDS: sessionSeconds.default(7_200),
+  SESSION_RESUME_SECONDS_WITH_END_USER: sessionSeconds.default(86_400),
   SHUTDOWN_SECONDS: positiveSeconds.default(30),
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
@@ -207,6 +214,12 @@ export class Settings extends WithEnvironment {
   readonly filesBucket = bucketOf(this.env);
   /** Where traces are pushed; undefined means nowhere. */
   readonly otlp = otlpOf(this.env);
+  /** Lives of a web session's pass and of its resume token, in seconds; the latter is the end of the session. */
+  readonly sessions = {
+    passSeconds: this.env.SESSION_PASS_SECONDS,
+    resumeSeconds: this.env.SESSION_RESUME_SECONDS,
+    resumeSecondsWithEndUser: this.env.SESSION_RESUME_SECONDS_WITH_END_USER,
+  };
   /** How long a stopping process lets its runs end by themselves. */
   readonly shutdownMs = this.env.SHUTDOWN_SECONDS * 1000;
   readonly logLevel = this.env.LOG_LEVEL;

@@ -37,12 +37,14 @@ beforeAll(async () => {
     rootModule: RootModule,
     settings,
     logger,
-    onRequest: () => [
-      async (request) => {
-        if (isPublicRequest(request) || request.headers.authorization === 'Bearer good') return;
-        throw new DomainError('unauthenticated', 'Send a key.', { code: 'api_key_missing' });
-      },
-    ],
+    hooks: () => ({
+      onRequest: [
+        async (request) => {
+          if (isPublicRequest(request) || request.headers.authorization === 'Bearer good') return;
+          throw new DomainError('unauthenticated', 'Send a key.', { code: 'api_key_missing' });
+        },
+      ],
+    }),
   });
   await app.listen(0, '127.0.0.1');
   base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;

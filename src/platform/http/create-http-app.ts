@@ -1,7 +1,7 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, onSendHookHandler } from 'fastify';
 import type { Settings } from '../config/index.js';
 import { TempUploads } from '../files/index.js';
 import { ShutdownState } from '../lifecycle/index.js';
@@ -28,11 +28,18 @@ export interface HttpAppOptions {
   readonly rootModule: DynamicModule | Type;
   readonly settings: Settings;
   readonly logger: Logger;
+  readonly hooks?: (app: NestFastifyApplication) => RequestHooks;
+}
+
+/** Hooks of Fastify on every matched route. */
+export interface RequestHooks {
   /**
-   * Hooks that run on every matched route before the body is read; what they throw is answered as any
-   * error. They never see an unknown route or a preflight: those are answered without a credential.
+   * Run before the body is read; what they throw is answered as any error. They never see an unknown route or a
+   * preflight: those are answered without a credential.
    */
-  readonly onRequest?: (app: NestFastifyApplication) => readonly onRequestAsyncHookHandler[];
+  readonly onRequest?: readonly onRequestAsyncHookHandler[];
+  /** Run before an answer is sent, except a stream. */
+  readonly onSend?: readonly onSendHookHandler[];
 }
 
 /**
@@ -43,7 +50,7 @@ export async function createHttpApp({
   rootModule,
   settings,
   logger,
-  onRequest,
+  hooks,
 }: HttpAppOptions): Promise<NestFastifyApplication> {
   // There is none before the application, whose making needs the adapter.
   const served: { requests?: ServedRequests } = {};
@@ -67,7 +74,9 @@ export async function createHttpApp({
   served.requests = app.get(ServedRequests);
   app.get(OpenRequests).watch(fastify);
   app.get(OpenApiDocument).describe(app);
-  for (const hook of onRequest?.(app) ?? []) fastify.addHook('onRequest', hook);
+  const { onRequest = [], onSend = [] } = hooks?.(app) ?? {};
+  for (const hook of onRequest) fastify.addHook('onRequest', hook);
+  for (const hook of onSend) fastify.addHook('onSend', hook);
   fastify.addHook('preValidation', checkUrl);
   closeConnectionsWhile(app.get(ShutdownState), fastify);
   return app;

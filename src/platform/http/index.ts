@@ -1,6 +1,6 @@
 export { BackgroundPace } from './background-pace.js';
 export { LargeBody } from './body-limit.js';
-export { createHttpApp, type HttpAppOptions } from './create-http-app.js';
+export { createHttpApp, type HttpAppOptions, type RequestHooks } from './create-http-app.js';
 export { isText, rule } from './constraints.js';
 export { disconnectSignal } from './disconnect-signal.js';
 export { ApiAnswerHeader, type AnswerHeader } from './docs/answer-headers.js';

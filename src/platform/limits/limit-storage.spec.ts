@@ -212,7 +212,7 @@ describe('memory', () => {
   it('forgets windows that are over', async () => {
     const clock = new HandClock();
     const windows = new MemoryWindows(clock);
-    for (let index = 0; index < 100; index += 1) await windows.increment(newId(), 1_000, 1);
+    for (let index = 0; index < 100; index += 1) await windows.increment(newId(), 1_000, 1, 0, "x");
     expect(windows.size).toBe(100);
     clock.advance(2_000);
     expect(windows.size).toBe(0);

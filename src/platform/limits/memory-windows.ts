@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Clock } from '../clock/index.js';
-import { type WindowRecord, windowRecord } from './limit-storage.js';
+import { incrementOne, type WindowRecord, type WindowRequest, type WindowStorage, windowRecord } from './limit-storage.js';
 
 const SWEEP_MS = 60_000;
 
@@ -11,7 +11,7 @@ interface Window {
 }
 
 /** Windows in this process's memory. */
-export class MemoryWindows implements ThrottlerStorage, OnApplicationShutdown {
+export class MemoryWindows implements WindowStorage, OnApplicationShutdown {
   private readonly windows = new Map<string, Window>();
   private readonly stopSweeping: () => void;
 
@@ -24,16 +24,20 @@ export class MemoryWindows implements ThrottlerStorage, OnApplicationShutdown {
     return this.windows.size;
   }
 
-  increment(key: string, ttl: number, limit: number): Promise<WindowRecord> {
+  increment(...request: Parameters<ThrottlerStorage['increment']>): Promise<WindowRecord> {
+    return incrementOne(this, request);
+  }
+
+  incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]> {
     const now = this.clock.monotonic();
-    let window = this.windows.get(key);
-    if (!window || window.endsAt <= now) {
-      window = { hits: 0, endsAt: now + ttl };
-      this.windows.set(key, window);
-    }
-    const hits = window.hits + 1;
-    if (hits <= limit) window.hits = hits;
-    return Promise.resolve(windowRecord(hits, limit, window.endsAt - now));
+    const asked = requests.map(({ key, ttl, limit }) => ({ window: this.open(key, ttl, now), limit }));
+    const counts = asked.every(({ window, limit }) => window.hits < limit);
+    const records = asked.map(({ window, limit }) => {
+      const isFull = window.hits >= limit;
+      if (counts) window.hits += 1;
+      return windowRecord(isFull ? limit + 1 : window.hits, limit, window.endsAt - now);
+    });
+    return Promise.resolve(records);
   }
 
   /** What `increment` would answer, without counting. `ttl` is in ms. */
@@ -47,6 +51,14 @@ export class MemoryWindows implements ThrottlerStorage, OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.stopSweeping();
     this.windows.clear();
+  }
+
+  private open(key: string, ttl: number, now: number): Window {
+    const known = this.windows.get(key);
+    if (known && known.endsAt > now) return known;
+    const window = { hits: 0, endsAt: now + ttl };
+    this.windows.set(key, window);
+    return window;
   }
 
   private sweep(): void {

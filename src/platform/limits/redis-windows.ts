@@ -1,39 +1,59 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Redis } from 'ioredis';
-import { type WindowRecord, windowRecord } from './limit-storage.js';
+import { incrementOne, type WindowRecord, type WindowRequest, type WindowStorage, windowRecord } from './limit-storage.js';
 
 /**
- * One step inside Redis, so that no two processes read the same count. A refused request is not counted.
+ * One step inside Redis, so that no two processes read the same count, and one round trip however many windows a
+ * request counts in. A refused request is counted in none of them.
  * A key without an expiry (-1) would lock its bucket out for ever, whoever made it; it gets one.
- * Answers the hits with the present one, and the milliseconds that the window has left.
+ * Answers the hits of each window, one more than its limit where it is full, and the milliseconds that it has left.
  */
 const HIT = `
-local hits = tonumber(redis.call('GET', KEYS[1]) or '0')
-local rest = redis.call('PTTL', KEYS[1])
-if hits < tonumber(ARGV[2]) then redis.call('INCR', KEYS[1]) end
-if rest < 0 then
-  rest = tonumber(ARGV[1])
-  redis.call('PEXPIRE', KEYS[1], rest)
+local windows = {}
+local counts = true
+for i, key in ipairs(KEYS) do
+  local hits = tonumber(redis.call('GET', key) or '0')
+  local limit = tonumber(ARGV[2 * i])
+  if hits >= limit then counts = false end
+  windows[i] = { hits, limit }
 end
-return { hits + 1, rest }`;
+local answer = {}
+for i, key in ipairs(KEYS) do
+  local hits, limit = windows[i][1], windows[i][2]
+  local told = hits >= limit and limit + 1 or hits
+  local rest = redis.call('PTTL', key)
+  if counts then told = redis.call('INCR', key) end
+  if rest < 0 then
+    rest = tonumber(ARGV[2 * i - 1])
+    redis.call('PEXPIRE', key, rest)
+  end
+  answer[i] = { told, rest }
+end
+return answer`;
 
-type HitWindow = (key: string, ttl: number, limit: number) => Promise<[number, number]>;
+type HitWindows = (keys: number, ...parameters: (string | number)[]) => Promise<[number, number][]>;
 
 /** Windows shared by all processes. Rejects while Redis cannot be reached. */
-export class RedisWindows implements ThrottlerStorage {
-  private readonly redis: Redis & { readonly hitWindow: HitWindow };
+export class RedisWindows implements WindowStorage {
+  private readonly redis: Redis & { readonly hitWindows: HitWindows };
 
   constructor(
     redis: Redis,
     private readonly prefix = 'limit:',
   ) {
     // Sent once and then named by its digest: the script is ten times the size of a request.
-    redis.defineCommand('hitWindow', { numberOfKeys: 1, lua: HIT });
-    this.redis = redis as Redis & { readonly hitWindow: HitWindow };
+    redis.defineCommand('hitWindows', { lua: HIT });
+    this.redis = redis as Redis & { readonly hitWindows: HitWindows };
   }
 
-  async increment(key: string, ttl: number, limit: number): Promise<WindowRecord> {
-    const [hits, rest] = await this.redis.hitWindow(`${this.prefix}${key}`, ttl, limit);
-    return windowRecord(hits, limit, rest);
+  increment(...request: Parameters<ThrottlerStorage['increment']>): Promise<WindowRecord> {
+    return incrementOne(this, request);
+  }
+
+  async incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]> {
+    const keys = requests.map(({ key }) => `${this.prefix}${key}`);
+    const bounds = requests.flatMap(({ ttl, limit }) => [ttl, limit]);
+    const windows = await this.redis.hitWindows(keys.length, ...keys, ...bounds);
+    return windows.map(([hits, rest], index) => windowRecord(hits, requests[index]?.limit ?? 0, rest));
   }
 }

@@ -5,7 +5,7 @@ import {
   Access,
   AccessModule,
   accessContext,
-  AuthenticateRequest,
+  accessHooks,
   bodyResource,
   Caller,
   pathResource,
@@ -154,7 +154,7 @@ export class ProbeApp {
       rootModule: rootModule(open, [agents, threads], [ProbeController, ...controllers]),
       settings,
       logger,
-      onRequest: (created) => (authenticate ? [created.get(AuthenticateRequest).hook] : []),
+      hooks: (created) => (authenticate ? accessHooks(created) : {}),
     });
     try {
       await app.init();

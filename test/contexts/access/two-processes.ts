@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AuthenticateRequest, BootstrapOrganization } from '../../../src/access/index.js';
+import { accessHooks, BootstrapOrganization } from '../../../src/access/index.js';
 import { AppModule, schemas } from '../../../src/app.module.js';
 import type { Clock } from '../../../src/platform/clock/index.js';
 import { readSettings, type Settings } from '../../../src/platform/config/index.js';
@@ -52,7 +52,7 @@ async function start(settings: Settings, open: OpenDatabase, clock: Clock): Prom
     rootModule: AppModule.forRoot({ settings, open, clock, logger }),
     settings,
     logger,
-    onRequest: (created) => [created.get(AuthenticateRequest).hook],
+    hooks: accessHooks,
   });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import type { SessionPassPrincipal } from '../domain/principal.js';
+
+/** Tells whose a session pass is; implemented by the context that mints them. */
+export interface SessionPassVerifier {
+  /**
+   * @param token of the form of a signed token, whoever signed it
+   * @throws PassInvalid, PassExpired
+   */
+  verify(token: string): Promise<SessionPassPrincipal>;
+}
+
+/** Knows who verifies session passes, so that authentication needs nothing of how they are made. */
+@Injectable()
+export class SessionPasses implements SessionPassVerifier {
+  private verifier: SessionPassVerifier | undefined;
+
+  /** Called once, by the context that mints them, in `onModuleInit`. */
+  register(verifier: SessionPassVerifier): void {
+    if (this.verifier) throw new Error('Two contexts verify session passes');
+    this.verifier = verifier;
+  }
+
+  verify(token: string): Promise<SessionPassPrincipal> {
+    if (!this.verifier) throw new Error('No context verifies session passes');
+    return this.verifier.verify(token);
+  }
+}

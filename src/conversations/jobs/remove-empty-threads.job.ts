@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { Clock } from '../../platform/clock/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { WidgetConversations } from '../application/widget-conversations.js';
+
+/** The time that a visitor has to say something; after it the id of the conversation stops resolving. */
+const KEPT_DAYS = 7;
+const EVERY_MINUTES = 60;
+/** Small enough that no lock is held for long. */
+const BATCH = 500;
+const DAY_MS = 86_400_000;
+
+const payload = z.object({});
+type Payload = z.output<typeof payload>;
+
+/** Removes conversations that were opened for a widget and in which nobody said anything. */
+export const removeEmptyThreads = defineJob({
+  name: 'conversations.remove-empty-threads',
+  payload,
+  schedule: { everyMinutes: EVERY_MINUTES, payload: {} },
+});
+
+@Processor(removeEmptyThreads.name)
+export class RemoveEmptyThreads extends WorkerHost {
+  constructor(
+    private readonly conversations: WidgetConversations,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+    const before = new Date(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
+    do signal.throwIfAborted();
+    while ((await this.conversations.removeEmpty(before, BATCH)) === BATCH);
+  }
+}

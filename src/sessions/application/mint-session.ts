@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiKeyPrincipal } from '../../access/index.js';
+import { userKeyOf, WidgetConversations } from '../../conversations/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Settings } from '../../platform/config/index.js';
+import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
+import { newId } from '../../platform/ids/index.js';
+import { digestEndUser, looksLikeEmail } from '../domain/end-user.js';
+import { digestResumeToken, newResumeToken } from '../domain/resume-token.js';
+import { type Session, wholeSecondAfter } from '../domain/session.js';
+import { SessionAgentNotFound, SessionThreadNotFound } from '../domain/sessions.errors.js';
+import { SessionRepository } from '../persistence/session.repository.js';
+import { PassesOfSession, type SessionCredentials, timed } from './passes-of-session.js';
+
+export interface MintCommand {
+  readonly agentId: string;
+  /** The customer's own name of its visitor. */
+  readonly endUser: string | undefined;
+  /** The conversation to go on with; without it a new one is opened. */
+  readonly threadId: string | undefined;
+}
+
+/** Begins a session: one visitor in one conversation with one agent. */
+@Injectable()
+export class MintSession {
+  constructor(
+    private readonly conversations: WidgetConversations,
+    private readonly sessions: SessionRepository,
+    private readonly passes: PassesOfSession,
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws ValidationFailed for an e-mail address as `endUser`, SessionThreadNotFound, SessionAgentNotFound; nothing is stored then */
+  async execute(caller: ApiKeyPrincipal, { agentId, endUser, threadId: given }: MintCommand): Promise<SessionCredentials> {
+    const { organizationId, keyId: apiKeyId } = caller;
+    if (endUser !== undefined && looksLikeEmail(endUser)) {
+      throw new ValidationFailed('body/endUser must be an id of the user that stays the same, never an e-mail address');
+    }
+    const threadId = given === undefined ? await this.open(organizationId, agentId) : await this.require(organizationId, agentId, given);
+    const createdAt = this.clock.now();
+    const { resumeSeconds, resumeSecondsWithEndUser } = this.settings.sessions;
+    const expiresAt = wholeSecondAfter(createdAt, endUser === undefined ? resumeSeconds : resumeSecondsWithEndUser);
+    const ids = { id: newId(), organizationId, agentId, threadId, apiKeyId };
+    const session: Session = { ...ids, userKey: userKeyOf(endUser), createdAt, expiresAt };
+    const token = newResumeToken();
+    const secrets = { tokenDigest: digestResumeToken(token), endUser: endUser === undefined ? null : digestEndUser(endUser) };
+    await this.sessions.add(organizationId, session, secrets);
+    const pass = await this.passes.sign(session);
+    if (!pass) throw new Error('A session ended while it was being minted');
+    return { session, pass, resumeToken: timed(token, expiresAt, createdAt) };
+  }
+
+  private async open(organizationId: string, agentId: string): Promise<string> {
+    try {
+      return await this.conversations.open(organizationId, agentId);
+    } catch (error) {
+      // The guard found the agent a moment ago.
+      if (error instanceof DomainError && error.kind === 'not_found') throw new SessionAgentNotFound();
+      throw error;
+    }
+  }
+
+  private async require(organizationId: string, agentId: string, threadId: string): Promise<string> {
+    const id = threadId.toLowerCase();
+    if ((await this.conversations.agentOf(organizationId, id)) !== agentId) throw new SessionThreadNotFound();
+    return id;
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { type ApiKeyPrincipal, ForbiddenByAgentAllowlist, mayUseAgent, UsableApiKeys } from '../../access/index.js';
+import { AgentDirectory } from '../../agents/index.js';
+import { WidgetConversations } from '../../conversations/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { isSameEndUser } from '../domain/end-user.js';
+import { digestResumeToken, isResumeToken } from '../domain/resume-token.js';
+import type { Session } from '../domain/session.js';
+import {
+  ResumeTokenExpired,
+  ResumeTokenInvalid,
+  SessionAgentNotFound,
+  SessionRenewalsUsed,
+  SessionThreadNotFound,
+} from '../domain/sessions.errors.js';
+import { type ResumableSession, SessionRepository } from '../persistence/session.repository.js';
+import { PassesOfSession, type SessionCredentials } from './passes-of-session.js';
+
+export interface RenewCommand {
+  readonly resumeToken: string;
+  readonly endUser: string | undefined;
+}
+
+/** Gives a session a new pass. Its end stays where it is. */
+@Injectable()
+export class RenewSession {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly agents: AgentDirectory,
+    private readonly apiKeys: UsableApiKeys,
+    private readonly conversations: WidgetConversations,
+    private readonly passes: PassesOfSession,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws ResumeTokenInvalid, ResumeTokenExpired, SessionAgentNotFound, SessionThreadNotFound, SessionRenewalsUsed,
+   * ForbiddenByAgentAllowlist; no renewal is counted then
+   */
+  async execute(caller: ApiKeyPrincipal, { resumeToken, endUser }: RenewCommand): Promise<SessionCredentials> {
+    const { session, ...resumable } = await this.find(caller.organizationId, resumeToken);
+    // Before the user: a session of an agent that is gone does not know its user any more.
+    await this.requireAgent(caller, session);
+    if (!isSameEndUser(resumable.endUser, endUser)) throw new ResumeTokenInvalid();
+    if (session.expiresAt <= this.clock.now()) throw new ResumeTokenExpired();
+    const agentOfThread = await this.conversations.agentOf(session.organizationId, session.threadId);
+    if (agentOfThread !== session.agentId) throw new SessionThreadNotFound();
+    if (!(await this.sessions.takeRenewal(session.organizationId, session.id))) throw new SessionRenewalsUsed();
+    const pass = await this.passes.sign(session);
+    if (!pass) throw new ResumeTokenExpired();
+    return { session, pass };
+  }
+
+  private async find(organizationId: string, token: string): Promise<ResumableSession> {
+    const found = isResumeToken(token) ? await this.sessions.findByToken(organizationId, digestResumeToken(token)) : null;
+    if (!found || !(await this.apiKeys.isUsable(organizationId, found.session.apiKeyId))) throw new ResumeTokenInvalid();
+    return found;
+  }
+
+  private async requireAgent(caller: ApiKeyPrincipal, { organizationId, agentId }: Session): Promise<void> {
+    if (!(await this.agents.find(organizationId, agentId))) throw new SessionAgentNotFound();
+    if (!mayUseAgent(caller, agentId)) throw new ForbiddenByAgentAllowlist();
+  }
+}

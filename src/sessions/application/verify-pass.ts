@@ -1,0 +1,41 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  PassInvalid,
+  SessionPasses,
+  type SessionPassPrincipal,
+  type SessionPassVerifier,
+  UsableApiKeys,
+} from '../../access/index.js';
+import { TtlCache } from '../../platform/cache/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { SESSION_CACHE_ENTRIES, SESSION_CACHE_MS } from '../limits.js';
+import { type SessionFacts, SessionRepository } from '../persistence/session.repository.js';
+import { PassTokens } from './pass-tokens.js';
+
+/** Tells whose pass it is. A session in steady use costs the database a look at its API key every few seconds, shared by all of that key. */
+@Injectable()
+export class VerifyPass implements SessionPassVerifier, OnModuleInit {
+  private readonly facts: TtlCache<SessionFacts>;
+
+  constructor(
+    private readonly passes: SessionPasses,
+    private readonly tokens: PassTokens,
+    private readonly sessions: SessionRepository,
+    private readonly apiKeys: UsableApiKeys,
+    clock: Clock,
+  ) {
+    this.facts = new TtlCache({ clock, ttlMs: SESSION_CACHE_MS, maxEntries: SESSION_CACHE_ENTRIES });
+  }
+
+  onModuleInit(): void {
+    this.passes.register(this);
+  }
+
+  async verify(token: string): Promise<SessionPassPrincipal> {
+    const claims = await this.tokens.read(token);
+    const { organizationId, sessionId } = claims;
+    const facts = await this.facts.get(sessionId, () => this.sessions.facts(organizationId, sessionId));
+    if (!facts || !(await this.apiKeys.isUsable(organizationId, facts.apiKeyId))) throw new PassInvalid();
+    return { kind: 'session_pass', ...claims, userKey: facts.userKey };
+  }
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { Clock } from '../../platform/clock/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { Settings } from '../../platform/config/index.js';
+import { PURGE_BATCH, PURGE_EVERY_MINUTES, SESSION_KEPT_DAYS, SIGNING_KEY_DAYS } from '../limits.js';
+import { SessionRepository } from '../persistence/session.repository.js';
+import { SigningKeyRepository } from '../persistence/signing-key.repository.js';
+
+const DAY_MS = 86_400_000;
+
+const payload = z.object({});
+type Payload = z.output<typeof payload>;
+
+/** Removes sessions that ended long ago, and keys under which no pass can still be good. */
+export const purgeSessions = defineJob({
+  name: 'sessions.purge',
+  payload,
+  schedule: { everyMinutes: PURGE_EVERY_MINUTES, payload: {} },
+});
+
+@Processor(purgeSessions.name)
+export class PurgeSessions extends WorkerHost {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly signingKeys: SigningKeyRepository,
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+    const now = this.clock.now().getTime();
+    const before = new Date(now - SESSION_KEPT_DAYS * DAY_MS);
+    do signal.throwIfAborted();
+    while ((await this.sessions.purge(before, PURGE_BATCH)) === PURGE_BATCH);
+    signal.throwIfAborted();
+    // A key signs for its life; its last pass lives on. The second life is for clocks and for keys that were needed longer.
+    const passMs = this.settings.sessions.passSeconds * 1000;
+    await this.signingKeys.purge(new Date(now - 2 * SIGNING_KEY_DAYS * DAY_MS - passMs));
+  }
+}

@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/index.js';
+import { AgentsModule } from '../agents/index.js';
+import { ConversationsModule } from '../conversations/index.js';
+import { JobsModule } from '../platform/jobs/index.js';
+import { ForgetUsersWhenAgentDeleted } from './application/forget-users-when-agent-deleted.js';
+import { MintSession } from './application/mint-session.js';
+import { PassTokens } from './application/pass-tokens.js';
+import { PassesOfSession } from './application/passes-of-session.js';
+import { RenewSession } from './application/renew-session.js';
+import { SessionAgentLookup } from './application/session-agent-lookup.js';
+import { SigningKeys } from './application/signing-keys.js';
+import { VerifyPass } from './application/verify-pass.js';
+import { SessionsController } from './http/sessions.controller.js';
+import { PurgeSessions, purgeSessions } from './jobs/purge-sessions.job.js';
+import { SessionRepository } from './persistence/session.repository.js';
+import { SigningKeyRepository } from './persistence/signing-key.repository.js';
+import { UsersOfDeletedAgents } from './persistence/users-of-deleted-agents.repository.js';
+
+/** Web sessions: short-lived passes with which a browser talks to one agent in one conversation. */
+@Module({
+  imports: [AccessModule, AgentsModule, ConversationsModule, JobsModule.define(purgeSessions)],
+  controllers: [SessionsController],
+  providers: [
+    ...[SessionRepository, SigningKeyRepository, UsersOfDeletedAgents],
+    ...[SigningKeys, PassTokens, PassesOfSession, VerifyPass],
+    ...[MintSession, RenewSession, SessionAgentLookup],
+    ...[ForgetUsersWhenAgentDeleted, PurgeSessions],
+  ],
+})
+export class SessionsModule {}
