@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { PassInvalid } from '../domain/access.errors.js';
 import type { SessionPassPrincipal } from '../domain/principal.js';
 
 /** Tells whose a session pass is; implemented by the context that mints them. */
@@ -10,7 +11,7 @@ export interface SessionPassVerifier {
   verify(token: string): Promise<SessionPassPrincipal>;
 }
 
-/** Knows who verifies session passes, so that authentication needs nothing of how they are made. */
+/** Knows who verifies session passes, so that authentication needs nothing of how they are made; without anybody none is good. */
 @Injectable()
 export class SessionPasses implements SessionPassVerifier {
   private verifier: SessionPassVerifier | undefined;
@@ -22,7 +23,6 @@ export class SessionPasses implements SessionPassVerifier {
   }
 
   verify(token: string): Promise<SessionPassPrincipal> {
-    if (!this.verifier) throw new Error('No context verifies session passes');
-    return this.verifier.verify(token);
+    return this.verifier ? this.verifier.verify(token) : Promise.reject(new PassInvalid());
   }
 }

@@ -1,7 +1,7 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AddRouteConfig, ApiAnswerHeader } from '../../platform/http/index.js';
+import { AddRouteConfig, type AnswerHeader, ApiAnswerHeader, RATE_LIMIT_HEADERS } from '../../platform/http/index.js';
 import type { Capability } from '../domain/capability.js';
 
 /** A resource that a route names by its id; its `kind` is that of a registered `ResourceLookup`. */
@@ -33,12 +33,6 @@ export interface AccessDeclaration {
 /** Key of the declaration in Nest's metadata and in Fastify's route configuration alike. */
 export const ACCESS_DECLARATION = 'access:declaration';
 
-const BUDGET_HEADERS = [
-  { name: 'RateLimit-Limit', description: 'How many requests the budget allows in a window.', schema: { type: 'integer' } },
-  { name: 'RateLimit-Remaining', description: 'How many of them are left.', schema: { type: 'integer' } },
-  { name: 'RateLimit-Reset', description: 'Seconds until the window ends.', schema: { type: 'integer' } },
-];
-
 /**
  * Declares who may call a route; every route carries this or `@PublicRoute()`, and a route without
  * either is refused. Read by the guard, by authentication (before the body) and by the OpenAPI document.
@@ -52,13 +46,19 @@ export function Access(declaration: AccessDeclaration): MethodDecorator {
     SetMetadata(ACCESS_DECLARATION, declaration),
     AddRouteConfig({ [ACCESS_DECLARATION]: declaration }),
     ApiExtension('x-scope', declaration.scope),
-    ...(declaration.rateLimit === undefined && !declaration.sessionPass ? [] : BUDGET_HEADERS.map(ApiAnswerHeader)),
+    ...budgetHeaders(declaration).map(ApiAnswerHeader),
     ...(declaration.sessionPass ? [ApiExtension('x-session-pass', true)] : []),
     // A handler that takes the resource itself names no parameter, and the document would lack it.
     ...resources.flatMap(({ in: place, field: name }) =>
       place === 'path' ? [ApiParam({ name, schema: { type: 'string', format: 'uuid' } })] : [],
     ),
   );
+}
+
+/** A route without a budget of its own that is open to session passes tells those of theirs. */
+function budgetHeaders({ rateLimit, sessionPass }: AccessDeclaration): readonly AnswerHeader[] {
+  if (rateLimit !== undefined) return RATE_LIMIT_HEADERS;
+  return sessionPass ? RATE_LIMIT_HEADERS.map((header) => ({ ...header, optional: true })) : [];
 }
 
 /** What `@Access` has declared for a handler; undefined on public routes. */

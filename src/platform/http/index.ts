@@ -3,7 +3,7 @@ export { LargeBody } from './body-limit.js';
 export { createHttpApp, type HttpAppOptions, type RequestHooks } from './create-http-app.js';
 export { isText, rule } from './constraints.js';
 export { disconnectSignal } from './disconnect-signal.js';
-export { ApiAnswerHeader, type AnswerHeader } from './docs/answer-headers.js';
+export { ApiAnswerHeader, type AnswerHeader, RATE_LIMIT_HEADERS } from './docs/answer-headers.js';
 export { ApiCauses, ApiErrors, errorAnswer } from './docs/api-errors.js';
 export { OpenApiDocument } from './docs/open-api-document.js';
 export { ErrorFilter, sendError } from './error-filter.js';

@@ -8,7 +8,7 @@ import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { MemoryWindows } from './memory-windows.js';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { LimitStorage, type WindowRecord } from './limit-storage.js';
+import { LimitStorage, type WindowRecord, type WindowStorage } from './limit-storage.js';
 import { RedisWindows } from './redis-windows.js';
 
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -65,7 +65,7 @@ const limiterOn = (storage: ThrottlerStorage) => ({
 });
 
 interface Subject {
-  readonly storage: ThrottlerStorage;
+  readonly storage: WindowStorage;
   /** Lets the window of a bucket end. */
   readonly endWindow: (bucket: string) => Promise<void>;
 }
@@ -104,6 +104,30 @@ function contract(name: string, open: () => Subject): void {
       for (let refused = 0; refused < 5; refused += 1) expect((await limiter.hit(limit)).allowed).toBe(false);
       await endWindow(limit.bucket);
       expect(await limiter.hit(limit)).toMatchObject({ allowed: true, remaining: 0, resetSeconds: 60 });
+    });
+
+    it('counts a request in all of its windows or, where one is full, in none', async () => {
+      const { storage } = open();
+      const wide = { throttler: 'wide', key: newId(), ttl: 60_000, limit: 10 };
+      const narrow = { throttler: 'narrow', key: newId(), ttl: 60_000, limit: 1 };
+      expect(await storage.incrementAll([wide, narrow])).toMatchObject([{ totalHits: 1 }, { totalHits: 1, isBlocked: false }]);
+      expect(await storage.incrementAll([wide, narrow])).toMatchObject([
+        { totalHits: 1, isBlocked: false },
+        { totalHits: 2, isBlocked: true, timeToBlockExpire: 60 },
+      ]);
+      expect(await storage.incrementAll([wide])).toMatchObject([{ totalHits: 2 }]);
+    });
+
+    it('is exact in several windows when 200 requests come at once', async () => {
+      const { storage } = open();
+      const own = Array.from({ length: 4 }, () => ({ throttler: 'own', key: newId(), ttl: 60_000, limit: 20 }));
+      const common = { throttler: 'common', key: newId(), ttl: 60_000, limit: 50 };
+      const counted = await Promise.all(
+        Array.from({ length: 200 }, (_, index) => storage.incrementAll([own[index % 4]!, common])),
+      );
+      expect(counted.filter((windows) => windows.every(({ isBlocked }) => !isBlocked))).toHaveLength(50);
+      const perOwn = await Promise.all(own.map((window) => storage.incrementAll([{ ...window, limit: 1_000 }])));
+      expect(perOwn.reduce((sum, [window]) => sum + window!.totalHits - 1, 0)).toBe(50);
     });
 
     it('counts each bucket for itself', async () => {
@@ -212,7 +236,7 @@ describe('memory', () => {
   it('forgets windows that are over', async () => {
     const clock = new HandClock();
     const windows = new MemoryWindows(clock);
-    for (let index = 0; index < 100; index += 1) await windows.increment(newId(), 1_000, 1, 0, "x");
+    for (let index = 0; index < 100; index += 1) await windows.increment(newId(), 1_000, 1, 0, 'own');
     expect(windows.size).toBe(100);
     clock.advance(2_000);
     expect(windows.size).toBe(0);

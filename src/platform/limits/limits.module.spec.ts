@@ -12,11 +12,23 @@ import { createLogger, TelemetryModule } from '../telemetry/index.js';
 import { LimitStorage } from './limit-storage.js';
 import { LimitsModule } from './limits.module.js';
 import { MemoryWindows } from './memory-windows.js';
-import { RateLimitGuard } from './rate-limit.guard.js';
+import { DomainError } from '../errors/index.js';
+import { type CountedWindow, RateLimitGuard } from './rate-limit.guard.js';
 import { RedisWindows } from './redis-windows.js';
 
+/** One client, to which all requests belong. */
+class OneClientGuard extends RateLimitGuard {
+  protected override keyOf(throttler: string): Promise<string> {
+    return Promise.resolve(throttler);
+  }
+
+  protected override refusal({ timeToBlockExpire }: CountedWindow): Error {
+    return new DomainError('rate_limited', 'Too many.', { retryAfterSeconds: timeToBlockExpire });
+  }
+}
+
 @Controller()
-@UseGuards(RateLimitGuard)
+@UseGuards(OneClientGuard)
 class LimitedController {
   @Get('limited')
   @PublicRoute()
@@ -79,6 +91,9 @@ describe('a limited route', () => {
     };
     expect(await headersOf()).toEqual(['1', '0', '30', null]);
     expect(await headersOf()).toEqual(['1', '0', '30', '30']);
+    const storage = app.get<ThrottlerStorage>(ThrottlerStorage);
+    // The refused request was counted in neither: this is the second one there.
+    expect(await storage.increment('wide', 60_000, 600, 0, 'wide')).toMatchObject({ totalHits: 2 });
     await app.close();
   });
 });

@@ -39,7 +39,7 @@ describe('a credential', () => {
 
   it.each([
     ['malformed', 'ak_nonsense'],
-    ['of another kind', 'eyJhbGciOiJFZERTQSJ9.e30.c2ln'],
+    ['of another kind', 'eyJhbGciOiJFZERTQSJ9.e30'],
     ['very long', 'x'.repeat(5_000)],
   ])(
     'that is no key of ours (%s) answers 401 api_key_invalid',

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiResponse } from '@nestjs/swagger';
 import { statusClass } from '../wire-error.js';
+import { RATE_LIMIT_HEADERS } from './answer-headers.js';
 
 const REFERENCE = '#/components/schemas/';
 
@@ -58,9 +59,12 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 const RETRY_AFTER = {
-  description: 'Seconds to wait before the request is worth repeating, at most 3600.',
+  description: 'Seconds to wait before the request is worth repeating, at most 3600. Absent where waiting does not help: a cap for a whole life.',
   schema: { type: 'integer', minimum: 1, maximum: 3600 },
 };
+
+/** What a session pass may be answered on any route, whether that has a budget of its own or not. */
+const COUNTED: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 429]);
 
 /** Marks the causes of a status in the raw OpenAPI document; taken out again when the document is finished. */
 const CAUSES_EXTENSION = 'x-causes-';
@@ -89,8 +93,10 @@ export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, .
   const [only, ...others] = references;
   return {
     description: DESCRIPTIONS[status] ?? statusClass(status),
-    ...(status === 429 && { headers: { 'Retry-After': { ...RETRY_AFTER, required: true } } }),
-    ...(status === 503 && { headers: { 'Retry-After': RETRY_AFTER } }),
+    headers: {
+      ...(COUNTED.has(status) && Object.fromEntries(RATE_LIMIT_HEADERS.map(({ name, ...header }) => [name, header]))),
+      ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
+    },
     content: { 'application/json': { schema: others.length === 0 && only ? only : { anyOf: references } } },
   };
 }
