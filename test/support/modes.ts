@@ -1,7 +1,7 @@
 import { describe } from '@jest/globals';
 
 /** Set by `tools/run-tests.mjs`: this run is on PostgreSQL and Redis. */
-const ON_CLUSTER = process.env['TEST_MODE'] === 'cluster';
+export const ON_CLUSTER = process.env['TEST_MODE'] === 'cluster';
 
 /** Groups tests of what the embedded mode does not have; a run on a cluster fails when anything in it is skipped. */
 export const clusterOnly = ON_CLUSTER ? describe : describe.skip;

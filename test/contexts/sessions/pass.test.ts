@@ -1,0 +1,259 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { newId } from '../../../src/platform/ids/index.js';
+import { message, type RequestOptions, type StreamedEvent, type TestOrganization, until, useService } from '../../support/harness.js';
+import { calls, says } from '../../support/scripted-models.js';
+import { ShiftedClock } from '../../support/shifted-clock.js';
+import { type Credentials, mintSession, partsOf } from '../../support/web-sessions.js';
+
+const clock = new ShiftedClock();
+const service = useService({ clock });
+let organization: TestOrganization;
+let agentId: string;
+
+beforeAll(async () => {
+  organization = await service.organization('--features', 'response_components');
+  agentId = await service.agent(organization.key);
+});
+
+const mint = (more: object = {}): Promise<Credentials> => mintSession(service, organization.key, { assistant_id: agentId, ...more });
+const base = (threadId: string): string => `/v1/threads/${threadId}`;
+const read = (key: string, threadId: string) => service.http('GET', `${base(threadId)}/messages`, { key });
+const run = (key: string, threadId: string, body: object = message('Hi'), options: RequestOptions = {}) =>
+  service.http<{ run: { id: string }; message: Record<string, unknown> }>('POST', `${base(threadId)}/runs`, { key, body, ...options });
+
+async function streamed(threadId: string, key: string, body: object): Promise<StreamedEvent[]> {
+  const events: StreamedEvent[] = [];
+  for await (const event of service.stream(`${base(threadId)}/runs/stream`, { key, body })) events.push(event);
+  return events;
+}
+
+describe('a session pass', () => {
+  it('sends messages, streams replies, rejoins them and reads the conversation', async () => {
+    const { session, pass } = await mint();
+    service.models.next(says('One'));
+    expect(await run(pass.token, session.thread_id)).toMatchObject({ status: 200, body: { message: { content: 'One' } } });
+    service.models.next(says('Two'));
+    const events = await streamed(session.thread_id, pass.token, message('Again'));
+    expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_FINISHED', result: { message: { content: 'Two' } } });
+    const { runId } = events[0]?.event as unknown as { runId: string };
+    const rejoined = await streamed(session.thread_id, pass.token, { rejoin: { runId, startingAfter: 1 } });
+    expect(rejoined).toEqual(events.slice(1));
+    const { body } = await read(pass.token, session.thread_id);
+    expect((body as { messages: { content: string }[] }).messages.map(({ content }) => content)).toEqual(['Hi', 'One', 'Again', 'Two']);
+  });
+
+  it('opens no other conversation, which looks as if it were not there', async () => {
+    const [own, other] = [await mint(), await mint()];
+    const foreign = await service.organization();
+    const theirs = await service.thread(foreign.key, await service.agent(foreign.key));
+    const absent = newId();
+    for (const threadId of [other.session.thread_id, theirs, absent]) {
+      for (const answer of [await read(own.pass.token, threadId), await run(own.pass.token, threadId)]) {
+        expect({ status: answer.status, body: answer.body }).toEqual({
+          status: 404,
+          body: { statusCode: 404, error: 'not_found', message: 'No thread with this id exists.' },
+        });
+        expect(answer.headers.get('x-thread-id')).toBeNull();
+      }
+    }
+    expect((await read(own.pass.token, 'main')).body).toMatchObject({ code: 'FST_ERR_VALIDATION' });
+  });
+
+  it('rejoins no run of another conversation', async () => {
+    const [own, other] = [await mint(), await mint()];
+    service.models.next(says('Secret'));
+    const { body } = await run(other.pass.token, other.session.thread_id);
+    const rejoin = { rejoin: { runId: body.run.id } };
+    const path = `${base(own.session.thread_id)}/runs/stream`;
+    const foreign = await service.http('POST', path, { key: own.pass.token, body: rejoin });
+    const invented = await service.http('POST', path, { key: own.pass.token, body: { rejoin: { runId: newId() } } });
+    expect([foreign.status, foreign.text]).toEqual([404, invented.text]);
+  });
+
+  it('reaches no other agent', async () => {
+    const { session, pass } = await mint();
+    const other = await service.agent(organization.key);
+    for (const agent of [other, newId()]) {
+      expect(await run(pass.token, session.thread_id, { ...message('Hi'), assistant_id: agent })).toMatchObject({
+        status: 403,
+        body: { statusCode: 403, code: 'forbidden_agent_not_in_pass', error: 'forbidden' },
+      });
+    }
+  });
+
+  it('opens no other route', async () => {
+    const { session, pass, resumeToken } = await mint();
+    const attempts = [
+      ['POST', '/v1/threads', { assistant_id: agentId }],
+      ['GET', '/v1/threads', undefined],
+      ['GET', base(session.thread_id), undefined],
+      ['DELETE', base(session.thread_id), undefined],
+      ['GET', `/v1/agents/${agentId}`, undefined],
+      ['POST', '/v1/chat/completions', { assistant_id: agentId, messages: [{ role: 'user', content: 'Hi' }] }],
+      ['POST', '/v1/chat/suggestions', { assistant_id: agentId, messages: [{ role: 'user', content: 'Hi' }] }],
+      ['POST', '/v1/sessions', { assistant_id: agentId }],
+      ['POST', '/v1/sessions/refresh', { resumeToken: resumeToken.token }],
+      ['POST', '/v1/api-keys', { name: 'x', capabilities: ['chat'] }],
+    ] as const;
+    for (const [method, path, body] of attempts) {
+      expect(await service.http(method, path, { key: pass.token, body })).toMatchObject({
+        status: 403,
+        body: { statusCode: 403, code: 'forbidden_for_session_pass', error: 'forbidden' },
+      });
+    }
+    expect((await service.http('GET', '/v1/nowhere', { key: pass.token })).status).toBe(404);
+  });
+
+  it('ages out, and tells so', async () => {
+    const { session, pass } = await mint();
+    clock.moveOn(901_000);
+    expect(await read(pass.token, session.thread_id)).toMatchObject({
+      status: 401,
+      body: { statusCode: 401, code: 'pass_expired', error: 'unauthorized' },
+    });
+  });
+
+  it('is no resume token, and a resume token is no pass', async () => {
+    const { session, resumeToken } = await mint();
+    expect((await read(resumeToken.token, session.thread_id)).body).toMatchObject({ code: 'api_key_invalid' });
+  });
+
+  it('gives its idempotency keys a meaning in its own session alone', async () => {
+    const [one, two] = [await mint(), await mint()];
+    service.models.always((exchange, wire) => exchange.sendAll(wire.text(['Hello'], { input: 1, output: 1 })));
+    const headers = { 'idempotency-key': 'first' };
+    const first = await run(one.pass.token, one.session.thread_id, message('Hi'), { headers });
+    const repeat = await run(one.pass.token, one.session.thread_id, message('Hi'), { headers });
+    expect(repeat.body.run.id).toBe(first.body.run.id);
+    const elsewhere = await run(two.pass.token, two.session.thread_id, message('Hi'), { headers });
+    expect(elsewhere.status).toBe(200);
+    expect(elsewhere.body.run.id).not.toBe(first.body.run.id);
+  });
+
+  it('makes every run a run of the widget, of an old one where it does not say which', async () => {
+    const buttons = await service.agent(organization.key);
+    await service.http('PATCH', `/v1/agents/${buttons}`, { key: organization.key, body: { responseComponents: { frequency: 'high' } } });
+    const { session, pass } = await mint({ assistant_id: buttons });
+    service.models.next(calls('present_confirm', { question: 'Sure?' }), says('Well?'));
+    const old = await run(pass.token, session.thread_id);
+    expect(old.body.message).toMatchObject({ components: [{ component: 'confirm' }], content: expect.stringContaining('Sure?') });
+    service.models.next(calls('present_confirm', { question: 'Sure?' }), says('Well?'));
+    const recent = await run(pass.token, session.thread_id, message('Hi', { widget: { version: '1.0.0' } }));
+    expect(recent.body.message).toMatchObject({ components: [{ component: 'confirm' }], content: expect.not.stringContaining('Sure?') });
+  });
+});
+
+describe('a forged pass', () => {
+  const forge = async (change: { alg?: string; kid?: string; claims?: object; aud?: string; iss?: string; typ?: string; token?: string }) => {
+    const minted = await mint();
+    const { header, payload } = partsOf(minted.pass.token);
+    const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
+    const token =
+      change.token ??
+      (await new SignJWT({ ...payload, ...change.claims })
+        .setProtectedHeader({ alg: 'EdDSA', kid: change.kid ?? String(header['kid']), typ: change.typ ?? 'session-pass+jwt' })
+        .sign(privateKey));
+    return { token, minted };
+  };
+  const unsigned = (header: object, payload: object): string =>
+    [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+
+  it.each([
+    ['signed with another key', {}],
+    ['under a key that nobody has', { kid: newId() }],
+    ['under a key whose name is no id', { kid: '../../keys' }],
+    ['with other claims', { claims: { thread: newId() } }],
+  ])('is refused: %s', async (_what, change) => {
+    const { token, minted } = await forge(change);
+    expect(await read(token, minted.session.thread_id)).toMatchObject({
+      status: 401,
+      body: { statusCode: 401, code: 'pass_invalid', error: 'unauthorized' },
+    });
+  });
+
+  it('is refused whatever algorithm it names, and however it was changed', async () => {
+    const { session, pass } = await mint();
+    const { header, payload } = partsOf(pass.token);
+    const [head = '', body = '', signature = ''] = pass.token.split('.');
+    const jwk = await exportJWK((await generateKeyPair('EdDSA', { extractable: true })).publicKey);
+    const secret = new TextEncoder().encode(JSON.stringify(header));
+    const others = [
+      `${unsigned({ ...header, alg: 'none' }, payload)}.${signature}`,
+      `${unsigned({ ...header, alg: 'HS256' }, payload)}.${signature}`,
+      await new SignJWT(payload).setProtectedHeader({ ...header, alg: 'HS256' }).sign(secret),
+      `${unsigned({ ...header, jwk }, payload)}.${signature}`,
+      `${head}.${unsigned({}, { ...payload, exp: 9_999_999_999 }).split('.')[1] ?? ''}.${signature}`,
+      `${head}.${body}.${signature.slice(0, -2)}AA`,
+      `${head}.${body}.A`,
+      'a.b.c',
+      `${'x'.repeat(4_000)}.${'y'.repeat(4_000)}.z`,
+    ];
+    for (const token of others) {
+      expect({ token, ...(await read(token, session.thread_id)) }).toMatchObject({ token, status: 401, body: { code: 'pass_invalid' } });
+    }
+  });
+});
+
+describe('the keys that sign passes', () => {
+  it('change, are announced before they sign, and their passes stay good on every process', async () => {
+    const before = await mint();
+    const replica = await service.replica();
+    try {
+      clock.moveOn(31 * 86_400_000);
+      // The first mint finds the key too old and announces the next one.
+      const announced = await mint();
+      expect(partsOf(announced.pass.token).header).toEqual(partsOf(before.pass.token).header);
+      clock.moveOn(61_000);
+      const after = await mint();
+      expect(partsOf(after.pass.token).header).not.toEqual(partsOf(before.pass.token).header);
+      for (const { pass, session } of [announced, after]) {
+        for (const each of [service, replica]) {
+          const { status } = await each.http('GET', `${base(session.thread_id)}/messages`, { key: pass.token });
+          expect(status).toBe(200);
+        }
+      }
+      const keys = await service.database.query('select id from session_signing_keys');
+      expect(keys).toHaveLength(2);
+    } finally {
+      await replica.close();
+    }
+  });
+
+  it('are one, whichever of many processes needs the first', async () => {
+    const replica = await service.replica();
+    try {
+      await service.database.query('delete from session_signing_keys');
+      clock.moveOn(60_000);
+      await Promise.all(
+        [service, replica].flatMap((each) => Array.from({ length: 5 }, () => mintSession(each, organization.key, { assistant_id: agentId }))),
+      );
+      expect(await service.database.query('select id from session_signing_keys')).toHaveLength(1);
+    } finally {
+      await replica.close();
+    }
+  });
+
+  it('are stored sealed', async () => {
+    const [secret] = await service.database.query<{ ciphertext: Buffer }>(
+      `select ciphertext from secrets where field = 'private_key' and record_id in (select id from session_signing_keys)`,
+    );
+    expect(Buffer.from(secret!.ciphertext).toString('latin1')).not.toContain('PRIVATE KEY');
+  });
+});
+
+describe('a session whose agent is deleted', () => {
+  it('opens nothing any more, and forgets its user', async () => {
+    const own = await service.agent(organization.key);
+    const { session, pass } = await mint({ assistant_id: own, endUser: 'u-gone' });
+    await service.http('DELETE', `/v1/agents/${own}`, { key: organization.key });
+    expect((await read(pass.token, session.thread_id)).status).toBe(404);
+    await until(async () => {
+      const [row] = await service.database.query<{ known: boolean }>(
+        'select coalesce(end_user_digest, end_user_salt, user_key::text) is not null as known from sessions where id = $1',
+        [session.id],
+      );
+      return row?.known === false;
+    }, 'the user is forgotten');
+  });
+});
