@@ -80,7 +80,10 @@ export interface Chat {
   subscribe(listener: () => void): () => void;
   /** Terminal errors of a session, once each. @returns ends it */
   onSessionFailed(listener: (failure: ChatFailure) => void): () => void;
-  /** Gets credentials or a remembered conversation, shows its messages and goes on with a reply under way. */
+  /**
+   * Gets credentials or a remembered conversation, shows its messages and goes on with a reply under way. Again after
+   * a start that failed without being terminal.
+   */
   start(): Promise<void>;
   /** Resolves when the reply has ended or failed; what went wrong is in `state`. */
   send(text: string, attachments?: readonly WireAttachment[]): Promise<void>;

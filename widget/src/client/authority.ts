@@ -1,0 +1,133 @@
+import { ChatError } from './chat-error.js';
+import { askForCredentials } from './credentials.js';
+import type { ConversationMemory, Remembered } from './memory.js';
+import type { CredentialsRequest, DirectOptions, ProxyOptions, SessionOptions } from './options.js';
+import type { Seams } from './seams.js';
+
+/** How requests to the service prove whose they are. */
+export interface Authority {
+  /** Headers of the next request. */
+  headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** After a credential has expired. @returns whether there is a new one */
+  renew(signal: AbortSignal): Promise<boolean>;
+}
+
+export function fixedAuthority(options: ProxyOptions | DirectOptions): Authority {
+  const headers = options.mode === 'direct' ? { authorization: `Bearer ${options.apiKey}` } : { ...options.headers };
+  return { headers: () => Promise.resolve(headers), renew: () => Promise.resolve(false) };
+}
+
+/** A pass is renewed before a request when it has less left than this, or than a tenth of its life. */
+const MARGIN_MS = 30_000;
+
+interface Pass {
+  readonly token: string;
+  /** On the monotonic clock. */
+  readonly endsAt: number;
+  readonly renewAt: number;
+}
+
+/** The session's passes, got from the customer's server one after the other. */
+export class SessionAuthority implements Authority {
+  private readonly options: SessionOptions;
+  private readonly memory: ConversationMemory;
+  private readonly seams: Seams;
+  private session: Remembered | null = null;
+  private pass: Pass | null = null;
+  private asking: Promise<void> | null = null;
+
+  constructor(options: SessionOptions, memory: ConversationMemory, seams: Seams) {
+    this.options = options;
+    this.memory = memory;
+    this.seams = seams;
+  }
+
+  /** @throws Error before the first credentials */
+  get current(): Remembered {
+    if (!this.session) throw new Error('The session has not begun');
+    return this.session;
+  }
+
+  /**
+   * Begins a session, or goes on with a remembered one. A remembered one that cannot be renewed is replaced by a new
+   * session of the same conversation.
+   */
+  async begin(remembered: Remembered | null, signal: AbortSignal): Promise<void> {
+    const { seams } = this;
+    this.session = remembered;
+    if (remembered?.pass !== undefined && remembered.passEndsAt !== undefined && remembered.sessionId !== undefined) {
+      const left = remembered.passEndsAt - seams.now();
+      if (left > MARGIN_MS) {
+        this.pass = { token: remembered.pass, endsAt: seams.monotonic() + left, renewAt: seams.monotonic() + left - MARGIN_MS };
+        return;
+      }
+    }
+    const { threadId, resumeToken } = remembered ?? {};
+    if (resumeToken !== undefined) {
+      const renewed = await this.ask({ resumeToken }, signal).then(() => true, (error: unknown) => {
+        if (!(error instanceof ChatError)) throw error;
+        return false;
+      });
+      if (renewed) return;
+    }
+    await this.ask(threadId === undefined ? {} : { threadId }, signal);
+  }
+
+  async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    if (this.pass && this.seams.monotonic() >= this.pass.renewAt && this.session?.resumeToken !== undefined) {
+      // An early renewal that fails leaves a pass that is still good.
+      await this.renew(signal).catch((error: unknown) => {
+        if (!this.pass || this.seams.monotonic() >= this.pass.endsAt) throw error;
+      });
+    }
+    if (!this.pass) throw new Error('The session has not begun');
+    return { authorization: `Bearer ${this.pass.token}` };
+  }
+
+  /** Several requests that find the pass expired share one renewal. */
+  async renew(signal: AbortSignal): Promise<boolean> {
+    const resumeToken = this.session?.resumeToken;
+    if (resumeToken === undefined) return false;
+    this.asking ??= this.ask({ resumeToken }, signal).finally(() => {
+      this.asking = null;
+    });
+    await this.asking;
+    return true;
+  }
+
+  forget(): void {
+    this.session = null;
+    this.pass = null;
+  }
+
+  private async ask(request: CredentialsRequest, signal: AbortSignal): Promise<void> {
+    const { seams } = this;
+    const asked = seams.monotonic();
+    const { pass, threadId, sessionId, expiresIn, resumeToken = request.resumeToken } = await askForCredentials(this.options, request, seams, signal);
+    const known = this.session;
+    if (request.resumeToken !== undefined && known?.threadId !== threadId) {
+      throw new ChatError('credentials', 'The renewed credentials are for another conversation.', { terminal: true });
+    }
+    const life = expiresIn * 1000;
+    // Counted from the question, so that the time on the way is never taken for time that is left.
+    this.pass = { token: pass, endsAt: asked + life, renewAt: asked + life - Math.min(MARGIN_MS, life / 2) };
+    const runId = known?.threadId === threadId ? known.runId : undefined;
+    this.session = {
+      threadId,
+      sessionId,
+      pass,
+      passEndsAt: seams.now() + life - (seams.monotonic() - asked),
+      ...(resumeToken === undefined ? {} : { resumeToken }),
+      ...(runId === undefined ? {} : { runId }),
+    };
+    this.memory.write(this.session);
+  }
+
+  /** Keeps which reply is under way. */
+  noteRun(runId: string | null): void {
+    if (!this.session) return;
+    const { runId: _before, ...rest } = this.session;
+    this.session = runId === null ? rest : { ...rest, runId };
+    this.memory.write(this.session);
+  }
+}

@@ -1,0 +1,46 @@
+import type { ChatFailure } from './chat-state.js';
+import type { WireError } from './wire.js';
+
+/** Why something did not succeed, as the visitor is told. */
+export class ChatError extends Error implements ChatFailure {
+  readonly code: string;
+  readonly terminal: boolean;
+  /** Of the answer; 0 where there was none. */
+  readonly status: number;
+
+  constructor(code: string, message: string, { terminal = false, status = 0 } = {}) {
+    super(message);
+    this.name = 'ChatError';
+    this.code = code;
+    this.terminal = terminal;
+    this.status = status;
+  }
+}
+
+/** Waiting does not help there, unlike with every other 429. */
+const LIFETIME_CAPS: ReadonlySet<string> = new Set(['session_turn_cap_exhausted', 'session_refresh_cap_exhausted']);
+
+export function isLifetimeCap(code: string | undefined): boolean {
+  return code !== undefined && LIFETIME_CAPS.has(code);
+}
+
+/** What an answer that refuses means: a credential that is not accepted and a conversation that is gone end the chat. */
+export function refusalOf(status: number, { code, error, message }: WireError): ChatError {
+  const terminal = status === 401 || status === 403 || status === 404 || (status === 429 && isLifetimeCap(code));
+  return new ChatError(code ?? error ?? `http_${String(status)}`, message ?? `The service answered ${String(status)}.`, { terminal, status });
+}
+
+/** What the state tells of anything that was thrown. */
+export function failureOf(error: unknown): ChatFailure {
+  if (error instanceof ChatError) return { code: error.code, message: error.message, terminal: error.terminal };
+  return { code: 'internal', message: error instanceof Error ? error.message : 'Something went wrong.', terminal: false };
+}
+
+export async function readError(response: Response): Promise<WireError> {
+  try {
+    const body: unknown = await response.json();
+    return typeof body === 'object' && body !== null ? body : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,119 @@
+import type { Authority } from './authority.js';
+import { ChatError, isLifetimeCap, readError, refusalOf } from './chat-error.js';
+import type { Seams } from './seams.js';
+import type { WireError } from './wire.js';
+
+export interface ServiceRequest {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** From `/v1` on. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly form?: FormData;
+  readonly signal: AbortSignal;
+  /** Sent again where no answer came, or the service failed: it does the same however often it is sent. */
+  readonly repeatable?: true;
+  /** Nobody waits for it, so that it is given up rather than the visitor told to wait. */
+  readonly background?: true;
+}
+
+const REPEATS = 4;
+const WAITS = 20;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 8_000;
+const DEFAULT_WAIT_S = 5;
+
+/** Requests to the service, with what is done about the answers that ask for something. */
+export class ServiceRequests {
+  private readonly baseUrl: string;
+  private readonly authority: Authority;
+  private readonly seams: Seams;
+  private readonly onWait: (until: number | null) => void;
+
+  /** @param onWait told until when the service asked to wait, and with null when that is over */
+  constructor(baseUrl: string, authority: Authority, seams: Seams, onWait: (until: number | null) => void) {
+    this.baseUrl = baseUrl.replace(/\/+$/, '');
+    this.authority = authority;
+    this.seams = seams;
+    this.onWait = onWait;
+  }
+
+  /**
+   * A credential that has expired is renewed once and the request sent once more; after a 429 it is sent again when the
+   * service says so.
+   * @returns a successful answer
+   * @throws ChatError for every other answer, `network` where none came; the signal's reason once that is aborted
+   */
+  async send(request: ServiceRequest): Promise<Response> {
+    let renewed = false;
+    let waits = 0;
+    for (let attempt = 1; ; ) {
+      const response = await this.attempt(request);
+      if (response?.ok) return response;
+      const refusal = response && (await readError(response));
+      if (response?.status === 401 && isExpired(refusal) && !renewed) {
+        renewed = true;
+        if (await this.authority.renew(request.signal)) continue;
+      }
+      if (response?.status === 429 && !request.background && !isLifetimeCap(refusal?.code) && waits < WAITS) {
+        waits += 1;
+        await this.wait(secondsOf(response), request.signal);
+        continue;
+      }
+      const failed = !response || response.status >= 500;
+      if (failed && request.repeatable && attempt <= REPEATS) {
+        attempt += 1;
+        const told = response?.headers.get('retry-after');
+        await this.pause(told ? Number(told) * 1000 : undefined, attempt, request.signal);
+        continue;
+      }
+      if (!response) throw new ChatError('network', 'The service cannot be reached.');
+      throw refusalOf(response.status, refusal ?? {});
+    }
+  }
+
+  async json<Body>(request: ServiceRequest): Promise<Body> {
+    return (await (await this.send(request)).json()) as Body;
+  }
+
+  /** @returns null where no answer came */
+  private async attempt({ method, path, body, form, signal }: ServiceRequest): Promise<Response | null> {
+    const headers = await this.authority.headers(signal);
+    try {
+      return await this.seams.fetch(`${this.baseUrl}${path}`, {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(form ? { body: form } : {}),
+        cache: 'no-store',
+        signal,
+      });
+    } catch {
+      signal.throwIfAborted();
+      return null;
+    }
+  }
+
+  private async wait(seconds: number, signal: AbortSignal): Promise<void> {
+    this.onWait(this.seams.now() + seconds * 1000);
+    try {
+      await this.seams.sleep(seconds * 1000, signal);
+    } finally {
+      this.onWait(null);
+    }
+  }
+
+  private pause(told: number | undefined, attempt: number, signal: AbortSignal): Promise<void> {
+    const backoff = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 2), MAX_PAUSE_MS);
+    return this.seams.sleep(told !== undefined && told >= 0 ? told : backoff * (0.5 + this.seams.random()), signal);
+  }
+}
+
+/** Services of an older build tell no code. */
+function isExpired(refusal: WireError | null): boolean {
+  return refusal?.code === undefined || refusal.code === 'pass_expired';
+}
+
+function secondsOf({ headers }: Response): number {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : DEFAULT_WAIT_S;
+}

@@ -1,0 +1,15 @@
+import { ChatClient } from './client/chat-client.js';
+import { AgentChatElement } from './element.js';
+
+AgentChatElement.createChat = (options) => new ChatClient(options);
+
+const NAME = 'agent-chat';
+// The module may be loaded twice, by two parts of a page or under two addresses.
+if (!customElements.get(NAME)) customElements.define(NAME, AgentChatElement);
+
+export { AgentChatElement, ChatClient };
+export { VERSION } from './client/version.js';
+export type * from './client/chat-state.js';
+export type * from './client/options.js';
+export type { WireAttachment, WireComponent } from './client/wire.js';
+export { ENGLISH, type Strings } from './view/strings.js';

@@ -1,0 +1,27 @@
+import type { ChatOptions } from '../client/options.js';
+
+/** Where this module came from, which is the service where it serves the widget itself. */
+function ownOrigin(): string | undefined {
+  const { protocol, origin } = new URL(import.meta.url);
+  return protocol === 'https:' || protocol === 'http:' ? origin : undefined;
+}
+
+/**
+ * What the attributes of an element say. It checks nothing: whatever is wrong is told where options are checked.
+ * @returns undefined for an element without any, which waits for its `options`
+ */
+export function optionsOf(element: Element): ChatOptions | undefined {
+  const attribute = (name: string): string | undefined => element.getAttribute(name) ?? undefined;
+  const all = {
+    mode: attribute('mode') ?? 'session',
+    credentials: attribute('session-endpoint'),
+    reactions: attribute('reaction-endpoint'),
+    assistantId: attribute('assistant-id'),
+    apiKey: attribute('api-key'),
+    storageKey: attribute('storage-key'),
+    baseUrl: attribute('base-url') ?? ownOrigin(),
+  };
+  if (all.credentials === undefined && all.assistantId === undefined && all.apiKey === undefined) return undefined;
+  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  return given as unknown as ChatOptions;
+}

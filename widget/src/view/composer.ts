@@ -1,0 +1,75 @@
+import type { ChatState } from '../client/chat-state.js';
+import { ICONS, iconButton, make } from './dom.js';
+import { FileTray } from './file-tray.js';
+import type { ViewContext } from './view-context.js';
+
+const MAX_CHARACTERS = 200_000;
+
+/** Where the visitor writes. */
+export class Composer {
+  readonly element: HTMLFormElement;
+  readonly tray: FileTray;
+  private readonly context: ViewContext;
+  private readonly input: HTMLTextAreaElement;
+  private readonly send: HTMLButtonElement;
+  private readonly onSent: () => void;
+  private isReady = false;
+
+  constructor(context: ViewContext, placeholder: string, onSent: () => void) {
+    const { strings } = context;
+    this.context = context;
+    this.onSent = onSent;
+    this.tray = new FileTray(context, () => this.look());
+    this.input = make('textarea', { className: 'input', attributes: { rows: '1', placeholder, 'aria-label': strings.message, maxlength: String(MAX_CHARACTERS), dir: 'auto' } });
+    this.send = iconButton(strings.send, ICONS.send, () => undefined, { className: 'send', attributes: { type: 'submit' } });
+    const row = make('div', { className: 'row' }, this.tray.button, this.input, this.send);
+    this.element = make('form', { className: 'composer' }, this.tray.element, row);
+    this.element.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.input.addEventListener('keydown', (event) => {
+      // Enter ends the composition of a character, and is no wish to send then.
+      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.submit();
+    });
+    this.input.addEventListener('input', () => this.look());
+    this.input.addEventListener('paste', (event) => this.tray.add(event.clipboardData?.files));
+  }
+
+  update({ status, can }: ChatState): void {
+    this.isReady = status === 'ready' || status === 'awaiting_approval';
+    this.tray.show(can.attach);
+    this.look();
+  }
+
+  focus(): void {
+    this.input.focus();
+  }
+
+  /** What was typed, or put back. */
+  set text(text: string) {
+    this.input.value = text;
+    this.look();
+  }
+
+  private get canSend(): boolean {
+    return this.isReady && this.input.value.trim() !== '' && !this.tray.isUploading;
+  }
+
+  private look(): void {
+    // Not disabled: it would lose the focus of whoever has just pressed it.
+    this.send.setAttribute('aria-disabled', String(!this.canSend));
+    this.input.style.height = 'auto';
+    this.input.style.height = `${String(this.input.scrollHeight)}px`;
+  }
+
+  private submit(): void {
+    if (!this.canSend) return;
+    const { value } = this.input;
+    this.text = '';
+    void this.context.chat.send(value, this.tray.take());
+    this.onSent();
+  }
+}

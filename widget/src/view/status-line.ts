@@ -1,0 +1,58 @@
+import type { ChatState } from '../client/chat-state.js';
+import { button, make, setText } from './dom.js';
+import { failureText, fill } from './strings.js';
+import type { ViewContext } from './view-context.js';
+
+/** What stands in the way, and what can be done about it. */
+export class StatusLine {
+  readonly element: HTMLElement;
+  private readonly context: ViewContext;
+  private readonly text = make('span');
+  /** A countdown is told once, not every second. */
+  private told = '';
+  private readonly again: HTMLButtonElement;
+  private readonly anew: HTMLButtonElement;
+  private timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(context: ViewContext) {
+    const { strings, chat } = context;
+    this.context = context;
+    this.again = button(strings.tryAgain, () => void chat.start());
+    this.anew = button(strings.newConversation, () => void chat.newConversation());
+    this.element = make('div', { className: 'status' }, this.text, this.again, this.anew);
+  }
+
+  update(state: ChatState): void {
+    const { status, failure } = state;
+    clearInterval(this.timer);
+    if (status === 'waiting') this.timer = setInterval(() => this.draw(state), 1000);
+    this.again.hidden = status !== 'failed' || failure?.terminal === true;
+    this.anew.hidden = status !== 'failed';
+    this.element.classList.toggle('problem', failure !== null);
+    this.draw(state);
+    const kind = `${status} ${failure?.code ?? ''}`;
+    if (kind !== this.told && !this.element.hidden) this.context.announce(this.text.textContent);
+    this.told = kind;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private draw(state: ChatState): void {
+    const text = this.textOf(state);
+    setText(this.text, text);
+    this.element.hidden = text === '';
+  }
+
+  private textOf({ status, failure, retryAt }: ChatState): string {
+    const { strings } = this.context;
+    if (status === 'waiting') {
+      const seconds = Math.max(1, Math.ceil(((retryAt ?? 0) - Date.now()) / 1000));
+      return fill(strings.waiting, { seconds: String(seconds) });
+    }
+    if (status === 'connecting') return strings.connecting;
+    if (status === 'reconnecting') return strings.reconnecting;
+    return failure ? failureText(strings, failure) : '';
+  }
+}
