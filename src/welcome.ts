@@ -9,7 +9,7 @@ export function welcome(listening: string, settings: Settings, firstKey: string 
   const url = settings.publicUrl ?? listening;
   const lines = [`Listening on ${url} (documentation: ${url}/docs)`];
   if (settings.demo) {
-    lines.push(`Demo: every reply comes from the sandbox model; no provider is asked. Chat at ${url}/demo${firstKey === undefined ? '' : `#key=${firstKey}`}`);
+    lines.push(`Demo: every reply comes from the sandbox model; no provider is asked. Chat at ${url}/demo`);
   }
   if (firstKey !== undefined) {
     lines.push(

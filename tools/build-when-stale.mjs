@@ -6,8 +6,8 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const SOURCES = ['src', 'nest-cli.json', '.swcrc'];
-const OUTPUTS = ['dist/main.js', 'dist/cli.js'];
+const SOURCES = ['src', 'nest-cli.json', '.swcrc', 'widget/src', 'widget/package.json', 'widget/build.mjs'];
+const OUTPUTS = ['dist/main.js', 'dist/cli.js', 'dist/widget/agent-chat.js'];
 const LOCK = 'node_modules/.cache/build.lock';
 const LOCK_POLL_MS = 100;
 const MAX_BUILD_MS = 120_000;
@@ -63,10 +63,13 @@ async function takeLock() {
 }
 
 function build() {
-  const { status, stdout, stderr, error } = spawnSync('node_modules/.bin/nest', ['build'], { encoding: 'utf8' });
-  if (status === 0) return;
-  process.stderr.write(`${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}\n`);
-  process.exitCode = 1;
+  for (const [command, ...words] of [['node_modules/.bin/nest', 'build'], [process.execPath, 'widget/build.mjs', '--outdir', 'dist/widget']]) {
+    const { status, stdout, stderr, error } = spawnSync(command, words, { encoding: 'utf8' });
+    if (status === 0) continue;
+    process.stderr.write(`${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}\n`);
+    process.exitCode = 1;
+    return;
+  }
 }
 
 const cutOff = await takeLock();

@@ -7,6 +7,7 @@ import { AuthenticateApiKey } from './application/authenticate-api-key.js';
 import { BootstrapOrganization } from './application/bootstrap-organization.js';
 import { CreateOrganization } from './application/create-organization.js';
 import { CreditAllowances } from './application/credit-allowances.js';
+import { FirstOrganization } from './application/first-organization.js';
 import { IssueApiKey } from './application/issue-api-key.js';
 import { ListApiKeys } from './application/list-api-keys.js';
 import { MemberDirectory } from './application/member-directory.js';
@@ -47,6 +48,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     CreateOrganization,
     CreditAllowances,
     FailedCredentials,
+    FirstOrganization,
     IssueApiKey,
     LimitRefusals,
     ListApiKeys,
@@ -67,6 +69,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     AuthenticateRequest,
     BootstrapOrganization,
     CreditAllowances,
+    FirstOrganization,
     MemberDirectory,
     OrganizationDirectory,
     ResourceLookups,

@@ -24,6 +24,7 @@ export { RouteDeclarations } from './http/route-declarations.js';
 export { ResourceLookup, ResourceLookups, type ResourceOfAgent } from './application/resource-lookup.js';
 export { SessionPasses, type SessionPassVerifier } from './application/session-passes.js';
 export { UsableApiKeys } from './application/usable-api-keys.js';
+export { FirstOrganization } from './application/first-organization.js';
 export { MemberDirectory } from './application/member-directory.js';
 export { type MemberRole } from './domain/member.js';
 export { CreditAllowances } from './application/credit-allowances.js';

@@ -1,6 +1,10 @@
 import { Module } from '@nestjs/common';
-import { ChatPageController } from './http/chat-page.controller.js';
+import { AccessModule } from '../access/index.js';
+import { DemoAgents } from './application/demo-agent.js';
+import { DemoVisitors } from './application/demo-visitors.js';
+import { ServiceClient } from './application/service-client.js';
+import { DemoController } from './http/demo.controller.js';
 
-/** A page to chat on, part of the service in demo mode alone. It is a client like any other: all it does goes over `/v1`. */
-@Module({ controllers: [ChatPageController] })
+/** A page to chat on, part of the service in demo mode alone, with the server of a customer behind it: all that does goes over `/v1`. */
+@Module({ imports: [AccessModule], controllers: [DemoController], providers: [DemoAgents, DemoVisitors, ServiceClient] })
 export class DemoModule {}

@@ -12,6 +12,7 @@ import { SessionAgentLookup } from './application/session-agent-lookup.js';
 import { SigningKeys } from './application/signing-keys.js';
 import { VerifyPass } from './application/verify-pass.js';
 import { SessionsController } from './http/sessions.controller.js';
+import { WidgetController } from './http/widget.controller.js';
 import { PurgeSessions, purgeSessions } from './jobs/purge-sessions.job.js';
 import { SessionRepository } from './persistence/session.repository.js';
 import { SigningKeyRepository } from './persistence/signing-key.repository.js';
@@ -20,7 +21,7 @@ import { UsersOfDeletedAgents } from './persistence/users-of-deleted-agents.repo
 /** Web sessions: short-lived passes with which a browser talks to one agent in one conversation. */
 @Module({
   imports: [AccessModule, AgentsModule, ConversationsModule, JobsModule.define(purgeSessions)],
-  controllers: [SessionsController],
+  controllers: [SessionsController, WidgetController],
   providers: [
     ...[SessionRepository, SigningKeyRepository, UsersOfDeletedAgents],
     ...[SigningKeys, PassTokens, PassesOfSession, VerifyPass],

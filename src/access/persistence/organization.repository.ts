@@ -32,6 +32,10 @@ export class OrganizationRepository {
     return this.database.read((em) => em.findOne(Organization, { id }));
   }
 
+  findOldest(): Promise<Organization | null> {
+    return this.database.read(async (em) => (await em.find(Organization, {}, { orderBy: { id: 'asc' }, limit: 1 }))[0] ?? null);
+  }
+
   /** The organization, which no other transaction changes until this one ends. */
   findForChange({ em }: Transaction, id: string): Promise<Organization | null> {
     return em.findOne(Organization, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });

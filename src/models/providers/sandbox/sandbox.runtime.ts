@@ -1,4 +1,5 @@
 import type { Clock } from '../../../platform/clock/index.js';
+import { FORMATTED, SAMPLES, SHOW_SAMPLE } from './samples.js';
 import type { ModelAttachment } from '../../domain/model-attachment.js';
 import type { JsonObject, ModelEvent, ModelMessage, ModelRuntime, RuntimeRequest } from '../../domain/model-runtime.js';
 import { isJsonObject } from '../shared/provider-call.js';
@@ -12,7 +13,8 @@ const LIST_ASKED_FOR = /\bJSON array of exactly (\d{1,2}) strings\b/;
 
 /**
  * The demo's model: no key, no network, the same answer to the same conversation. Every reply says that
- * it comes from here. "use <tool>", with JSON after it or without, makes it call that tool.
+ * it comes from here. "use <tool>", with JSON after it or without, makes it call that tool; "show me a card" and its kin
+ * have it show a response component, where the agent may.
  */
 export class SandboxRuntime implements ModelRuntime {
   constructor(private readonly clock: Clock) {}
@@ -61,6 +63,7 @@ function reply(request: RuntimeRequest): string {
 }
 
 function opening(text: string): string {
+  if (/\bformatt(ed|ing)\b/i.test(text)) return FORMATTED;
   if (/^\s*(hi|hello|hey|good (morning|afternoon|evening))\b/i.test(text)) return `Hello! You wrote: ${quote(text)}`;
   if (/\b(thanks|thank you)\b/i.test(text)) return `You are welcome. You wrote: ${quote(text)}`;
   if (text.trim().endsWith('?')) {
@@ -99,7 +102,13 @@ function toolAskedFor(request: RuntimeRequest): { name: string; input: JsonObjec
     const tool = request.tools.find((candidate) => candidate.name === match[1]);
     if (tool !== undefined) return { name: tool.name, input: parseInput(match[2]) };
   }
-  return undefined;
+  return sampleAskedFor(last.text, request);
+}
+
+function sampleAskedFor(text: string, { tools }: RuntimeRequest): { name: string; input: JsonObject } | undefined {
+  const kind = SHOW_SAMPLE.exec(text)?.[1]?.toLowerCase();
+  const sample = kind === undefined ? undefined : SAMPLES[kind];
+  return sample && tools.some(({ name }) => name === sample.name) ? sample : undefined;
 }
 
 function parseInput(json: string | undefined): JsonObject {

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../platform/ids/index.js';
+import { DemoAgents } from './demo-agent.js';
+import { ServiceClient } from './service-client.js';
+
+/** As the widget wants it: flat, and without instants. */
+export interface FlatCredentials {
+  readonly pass: string;
+  readonly threadId: string;
+  readonly sessionId: string;
+  readonly expiresIn: number;
+  readonly resumeToken?: string;
+}
+
+interface MintedSession {
+  readonly session: { readonly id: string; readonly thread_id: string };
+  readonly pass: { readonly token: string; readonly expiresInSeconds: number };
+  readonly resumeToken?: { readonly token: string };
+}
+
+export interface SessionRequest {
+  readonly resumeToken?: string;
+  readonly threadId?: string;
+}
+
+const MAX_VISITORS = 10_000;
+
+/** Plays the customer's server: knows its visitors and which conversations are theirs, and mints sessions for them. */
+@Injectable()
+export class DemoVisitors {
+  /** Conversations by visitor, the one who came longest ago first. */
+  private readonly threads = new Map<string, Set<string>>();
+
+  constructor(
+    private readonly agents: DemoAgents,
+    private readonly service: ServiceClient,
+  ) {}
+
+  newVisitor(): string {
+    return newId();
+  }
+
+  /** A browser may name any conversation, so it is given its own ones alone. */
+  async session(visitor: string, { resumeToken, threadId }: SessionRequest): Promise<FlatCredentials> {
+    const { agentId, key } = await this.agents.get();
+    const endUser = `demo-${visitor}`;
+    const own = threadId !== undefined && this.owns(visitor, threadId);
+    const minted =
+      resumeToken === undefined
+        ? await this.service.ask<MintedSession>(key, 'POST', '/v1/sessions', { assistant_id: agentId, endUser, ...(own ? { thread_id: threadId } : {}) })
+        : await this.service.ask<MintedSession>(key, 'POST', '/v1/sessions/refresh', { resumeToken, endUser });
+    const { session, pass } = minted;
+    this.note(visitor, session.thread_id);
+    return {
+      pass: pass.token,
+      threadId: session.thread_id,
+      sessionId: session.id,
+      expiresIn: pass.expiresInSeconds,
+      ...(minted.resumeToken ? { resumeToken: minted.resumeToken.token } : {}),
+    };
+  }
+
+  owns(visitor: string, threadId: string): boolean {
+    return this.threads.get(visitor)?.has(threadId) ?? false;
+  }
+
+  async react(threadId: string, messageId: string, reaction: string | null): Promise<void> {
+    const { key } = await this.agents.get();
+    await this.service.ask(key, 'PUT', `/v1/threads/${threadId}/messages/${messageId}/reaction`, { reaction });
+  }
+
+  private note(visitor: string, threadId: string): void {
+    const known = this.threads.get(visitor) ?? new Set();
+    this.threads.delete(visitor);
+    this.threads.set(visitor, known.add(threadId));
+    const [longest] = this.threads.keys();
+    if (this.threads.size > MAX_VISITORS && longest !== undefined) this.threads.delete(longest);
+  }
+}
