@@ -6,8 +6,15 @@ import { ServiceClient } from './service-client.js';
 
 const NAME = 'Demo guide';
 const KEY = { name: 'Demo page', capabilities: ['chat', 'manageAgents'] } as const;
-/** A tool server that comes with the service. */
-const TOOLS = { type: 'managed-mcp', app: 'everything' };
+/** A tool server that comes with the service; without its tools that are of use to its own developers alone. */
+const TOOLS = {
+  type: 'managed-mcp',
+  app: 'everything',
+  excludedTools: [
+    ...['get-annotated-message', 'get-env', 'get-resource-links', 'get-resource-reference', 'get-structured-content', 'get-tiny-image'],
+    ...['gzip-file-as-resource', 'toggle-subscriber-updates', 'simulate-research-query'],
+  ],
+};
 
 export interface DemoAgent {
   readonly agentId: string;

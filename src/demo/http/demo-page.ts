@@ -12,7 +12,7 @@ p { margin: 0 0 12px; color: var(--soft); max-width: 58ch; }
 button { font: inherit; font-size: .95rem; min-height: 42px; padding: 8px 16px; border: 1px solid var(--line); border-radius: 12px; background: transparent; color: inherit; cursor: pointer; }
 button:hover { border-color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-pre { margin: 0; padding: 16px; border: 1px solid var(--line); border-radius: 14px; overflow-x: auto; font: .85rem/1.6 ui-monospace, Menlo, Consolas, monospace; }
+pre { margin: 0 0 14px; padding: 16px; border: 1px solid var(--line); border-radius: 14px; overflow-x: auto; font: .85rem/1.6 ui-monospace, Menlo, Consolas, monospace; }
 agent-chat { height: min(680px, calc(100dvh - 112px)); position: sticky; top: 40px; }
 a { color: var(--accent); }
 @media (max-width: 860px) { main { grid-template-columns: minmax(0, 1fr); } agent-chat { position: static; height: 620px; } }
@@ -40,7 +40,7 @@ const TRIES = [
   ['A card', 'Show me a card'],
   ['A list', 'Show me a list'],
   ['A tool', 'Please use mcp__everything__get-sum {"a": 2, "b": 40}'],
-  ['A tool that asks first', 'Please use mcp__everything__trigger-long-running-operation {"duration": 3, "steps": 3}'],
+  ['A tool that asks first', 'Please use mcp__everything__toggle-simulated-logging'],
   ['Remember something', 'Please use memory_save {"text": "I ride in the mountains"}'],
 ] as const;
 

@@ -1,6 +1,6 @@
 import type { Approval, ChatState } from '../client/chat-state.js';
 import { button, make } from './dom.js';
-import { fill } from './strings.js';
+import { fill, toolLabel } from './strings.js';
 import type { ViewContext } from './view-context.js';
 
 /** Asks about each call; the last answer sends all of them. */
@@ -23,7 +23,7 @@ export class ApprovalsView {
   }
 
   private question({ tool }: Approval): string {
-    return fill(this.context.strings.approvalNeeded, { tool });
+    return fill(this.context.strings.approvalNeeded, { tool: toolLabel(tool) });
   }
 
   private ask(approval: Approval): HTMLElement {

@@ -58,6 +58,11 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
+/** The name of a tool as a person reads it: without the server that it comes from, in words. */
+export function toolLabel(name: string): string {
+  return name.replace(/^mcp__.+?__/, '').replaceAll(/[-_]+/g, ' ').trim() || name;
+}
+
 /** What the visitor reads of a failure; the service's own message is for who knows the service. */
 const FAILURES: Readonly<Record<string, keyof Strings>> = {
   network: 'failedNetwork',

@@ -1,6 +1,6 @@
 import type { ToolActivity } from '../client/chat-state.js';
 import { make, setText } from './dom.js';
-import { fill, type Strings } from './strings.js';
+import { fill, type Strings, toolLabel } from './strings.js';
 
 const LABELS = {
   running: 'toolRunning',
@@ -33,7 +33,7 @@ export class ToolView {
 
   update({ name, input, output, status }: ToolActivity): void {
     this.element.dataset['status'] = status;
-    setText(this.summary, fill(this.strings[LABELS[status]], { tool: name }));
+    setText(this.summary, fill(this.strings[LABELS[status]], { tool: toolLabel(name) }));
     setText(this.input, indented(input));
     setText(this.output, output ?? '');
     this.outputPart.hidden = output === null;

@@ -7,7 +7,10 @@ import { isJsonObject } from '../shared/provider-call.js';
 /** The pause between words: slow enough to see it stream. */
 const WORD_MS = 15;
 const LABEL = '[sandbox model]';
+/** Tools that show something to the user begin so. */
+const COMPONENT_TOOL = 'present_';
 const QUOTE_CHARACTERS = 200;
+const NAMED_TOOLS = 5;
 /** How the service asks a model for a list of texts, as for suggestions. */
 const LIST_ASKED_FOR = /\bJSON array of exactly (\d{1,2}) strings\b/;
 
@@ -25,7 +28,7 @@ export class SandboxRuntime implements ModelRuntime {
     const inputTokens = tokensOf(request);
     // It has no cache and does not think.
     yield { type: 'usage', usage: { inputTokens, outputTokens: null, cachedInputTokens: 0, thinkingTokens: 0 } };
-    const text = asked === undefined ? reply(request) : `${LABEL} Calling the tool ${asked.name}.`;
+    const text = asked === undefined ? reply(request) : announcement(asked.name);
     for (const word of text.split(/(?<=\s)/)) {
       await this.clock.sleep(WORD_MS, signal);
       yield { type: 'text', text: word };
@@ -44,10 +47,17 @@ export class SandboxRuntime implements ModelRuntime {
   }
 }
 
+function announcement(tool: string): string {
+  return tool.startsWith(COMPONENT_TOOL) ? `${LABEL} Here you are:` : `${LABEL} Calling the tool ${tool}.`;
+}
+
 function reply(request: RuntimeRequest): string {
   const list = LIST_ASKED_FOR.exec(request.system)?.[1];
   if (list !== undefined) return listOf(Number(list));
   const results = resultsSinceLastAnswer(request.messages);
+  if (results.length > 0 && results.every(({ toolName, isError }) => !isError && toolName.startsWith(COMPONENT_TOOL))) {
+    return `${LABEL} A real model would say something about it.`;
+  }
   if (results.length > 0) {
     const told = results.map((result) =>
       result.isError
@@ -57,7 +67,9 @@ function reply(request: RuntimeRequest): string {
     return [LABEL, ...told, 'A real model would now work with that.'].join(' ');
   }
   const facts = [`This conversation has ${count(request.messages.length, 'message')} so far`, promptFact(request)];
-  const tools = request.tools.map((tool) => tool.name).join(', ');
+  const named = request.tools.slice(0, NAMED_TOOLS).map((tool) => tool.name);
+  const more = request.tools.length - named.length;
+  const tools = [...named, ...(more > 0 ? [`${String(more)} more`] : [])].join(', ');
   const hint = tools === '' ? '' : ` I can use these tools: ${tools}; write "use" and a name to see one called.`;
   return `${LABEL} ${opening(lastUserText(request.messages))}${attached(request.messages)} ${facts.join(', and ')}.${hint}`;
 }
