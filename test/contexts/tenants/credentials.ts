@@ -1,5 +1,7 @@
 import { CAPABILITIES, type Capability } from '../../../src/access/index.js';
+import { PassTokens } from '../../../src/sessions/application/pass-tokens.js';
 import type { TestService } from '../../support/harness.js';
+import { mintSession, partsOf } from '../../support/web-sessions.js';
 import type { SkippingClock, World } from './world.js';
 
 /** Credentials that nobody may come in with, by what is wrong with them. */
@@ -36,12 +38,22 @@ export async function refusedCredentials(service: TestService, clock: SkippingCl
   await works(expiring.body.key);
   clock.skip(60_000);
   const code = 'api_key_invalid';
+  const ofRevoked = await organization.keyWith(CAPABILITIES);
+  const ended = await mintSession(service, ofRevoked.key, { assistant_id: world.agentId, thread_id: world.threadId });
+  await service.cli('key', 'revoke', ofRevoked.id);
+  const old = new Date(clock.now().getTime() - 1_000);
+  const { sid: id, org: organizationId, agent: agentId, thread: threadId } = partsOf(world.pass).payload as Record<string, string>;
+  const aged = await service.app.get(PassTokens, { strict: false }).sign({ id, organizationId, agentId, threadId } as never, old);
+  const [head = '', claims = '', signature = ''] = world.pass.split('.');
   return [
     { kind: 'none', key: undefined, code: 'api_key_missing' },
     { kind: 'malformed', key: 'ak_nonsense', code },
     { kind: 'with a wrong checksum', key: `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, code },
     { kind: 'revoked', key: revoked.key, code },
     { kind: 'expired', key: expiring.body.key, code },
+    { kind: 'a pass that has expired', key: aged, code: 'pass_expired' },
+    { kind: 'a pass whose key was revoked', key: ended.pass.token, code: 'pass_invalid' },
+    { kind: 'a pass that was changed', key: `${head}.${claims}.${signature.slice(0, -4)}AAAA`, code: 'pass_invalid' },
   ];
 }
 

@@ -14,7 +14,7 @@ import { storedRows } from './stored-rows.js';
 import { createWorld, ID_NAMES, type Ids, type SkippingClock, startTenants, type World } from './world.js';
 
 /** What is no id, and yet means something to the organization it was given to alone. */
-const NAMES = ['idempotencyKey', 'cursor', 'fileSignature'] as const satisfies readonly (keyof World)[];
+const NAMES = ['idempotencyKey', 'cursor', 'fileSignature', 'resumeToken'] as const satisfies readonly (keyof World)[];
 
 const recorder = new RouteRecorder();
 let service: TestService;
@@ -62,6 +62,9 @@ function accessOf(declaration: AccessDeclaration | undefined): RouteCase['access
 /** Asks, and keeps one refusal of each status for the comparison with the document. */
 async function ask(route: string, request: RouteRequest, key: string | undefined): Promise<WireAnswer> {
   const answer = await visitor.ask(route, request, key);
+  // Any page may read any answer.
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
   if (answer.status >= 400) refusals.set(`${route} ${answer.status}`, { route, answer });
   return answer;
 }
@@ -114,6 +117,8 @@ function expectNothingOf(world: World, request: RouteRequest, text: string): voi
     world.key,
     world.cursor,
     world.fileSignature,
+    world.pass,
+    world.resumeToken,
     ...secrets,
   ]) {
     expect(text).not.toContain(secret);
@@ -240,6 +245,41 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
   });
 });
 
+describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name) => {
+  const opens = (): boolean => declarationOf(name)?.sessionPass === true;
+  /** A pass takes no context of the user from a browser. */
+  const withoutContext = ({ body, ...request }: RouteRequest): RouteRequest =>
+    body === undefined ? request : { ...request, body: Object.fromEntries(Object.entries(body).filter(([field]) => field !== 'config')) };
+
+  it('is closed to a session pass, whatever it names, unless it says otherwise', async () => {
+    if (opens()) return;
+    const before = await storedRows(service.database);
+    for (const make of routeCase(name).requests) {
+      for (const world of [mine, { ...mine, ...pick(victim, ID_NAMES) }, { ...mine, ...absentIds() }]) {
+        const answer = await ask(name, make(world), mine.pass);
+        expectError(answer, 403, 'forbidden_for_session_pass');
+        expect(answer.headers.get('x-thread-id')).toBeNull();
+      }
+    }
+    expect(await storedRows(service.database)).toEqual(before);
+  });
+
+  it('opens to a session pass its own conversation alone; every other one is as if it were not there', async () => {
+    if (!opens()) return;
+    for (const make of routeCase(name).requests) {
+      const absent = await ask(name, withoutContext(make({ ...mine, threadId: newId() })), mine.pass);
+      expect(absent.status).toBe(404);
+      const foreign = await ask(name, withoutContext(make({ ...mine, threadId: victim.threadId })), mine.pass);
+      expect(comparable(foreign)).toEqual(comparable(absent));
+      const elsewhere = await ask(name, withoutContext(make(mine)), victim.pass);
+      expect(comparable(elsewhere)).toEqual(comparable(absent));
+      expectNothingOf(mine, make(mine), elsewhere.text);
+      expect((await ask(name, withoutContext(make(mine)), mine.pass)).status).toBe(routeCase(name).status);
+    }
+    await expectVictimUntouched();
+  });
+});
+
 describe.each(routesWith('filtered'))('%s', (name) => {
   it('shows a key with an allowlist nothing of the other agents', async () => {
     for (const make of routeCase(name).requests) {
@@ -261,13 +301,15 @@ describe('a budget that is used up', () => {
     await useUpBudget(storage, `traceExport:${organization.id}`, 20, 'traceExport');
     const budgeted = recorder.routes.filter(({ declaration }) => declaration?.rateLimit !== undefined);
     expect(budgeted.length).toBeGreaterThan(5);
+    await useUpBudget(storage, `sessions:${organization.id}:none`, 600, 'sessions');
+    await useUpBudget(storage, `sessionRefresh:${organization.id}`, 600, 'sessionRefresh');
     for (const { name, declaration } of budgeted) {
       for (const make of routeCase(name).requests) {
         const request = withInvalidBody(name, make({ ...mine, ...absentIds() }));
         expectError(
           await send(service, name, request, key),
           429,
-          declaration?.rateLimit === 'chat' ? 'rate_limited' : undefined,
+          declaration?.rateLimit?.startsWith('trace') ? undefined : 'rate_limited',
         );
         if (request.body === undefined) continue;
         expectError(await send(service, name, { ...request, unreadable: '{' }, key), 400, 'FST_ERR_VALIDATION');

@@ -1,3 +1,4 @@
+import { VERSION } from '../../../widget/src/client/version.js';
 import { HOOK_ROUTES } from './hook-routes.js';
 import { KNOWLEDGE_ROUTES } from './knowledge-routes.js';
 import type { RequestOf, RouteCase } from './route-case.js';
@@ -39,6 +40,9 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   'GET /v1/openapi.json': { requests: [nothing], status: 200, access: 'public' },
   'GET /docs': { requests: [nothing], status: 200, access: 'public' },
   'GET /docs/assets/:name': { requests: [() => ({ params: { name: 'page.css' } })], status: 200, access: 'public' },
+
+  'GET /widget.js': { requests: [nothing], status: 200, access: 'public' },
+  'GET /widget-:version.js': { requests: [() => ({ params: { version: VERSION } })], status: 200, access: 'public' },
 
   'GET /v1/api-keys': { requests: [nothing], status: 200 },
   'POST /v1/api-keys': {
@@ -247,6 +251,19 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     requests: [({ agentId }) => ({ body: { assistant_id: agentId, messages: [message] } })],
     status: 200,
   },
+  'POST /v1/sessions': {
+    requests: [
+      ({ agentId }) => ({ body: { assistant_id: agentId, endUser: VISITOR } }),
+      ({ agentId, threadId }) => ({ body: { assistant_id: agentId, thread_id: threadId } }),
+    ],
+    status: 201,
+  },
+  'POST /v1/sessions/refresh': {
+    requests: [({ resumeToken }) => ({ body: { resumeToken, endUser: VISITOR } })],
+    status: 200,
+    access: 'filtered',
+  },
+
   'GET /v1/models': { requests: [nothing], status: 200, access: 'filtered' },
   'GET /v1/models/:model': { requests: [({ agentId }) => ({ params: { model: agentId } })], status: 200 },
   'POST /v1/agents/:agentId/ag-ui': {

@@ -12,6 +12,7 @@ import {
 } from '../../support/harness.js';
 import { calls, type ModelScript } from '../../support/scripted-models.js';
 import { sentToolNames } from '../../support/sent-tools.js';
+import { mintSession } from '../../support/web-sessions.js';
 
 const drive = await DriveServer.start();
 
@@ -58,6 +59,9 @@ export interface World extends Ids {
   /** What only means something to the organization it was given to, and is no id. */
   readonly idempotencyKey: string;
   readonly cursor: string;
+  /** Of a web session on the thread. */
+  readonly pass: string;
+  readonly resumeToken: string;
   /** In the drive, to which all organizations go. */
   readonly driveFileId: string;
   readonly fileExpires: string;
@@ -82,7 +86,12 @@ export class SkippingClock extends SystemClock {
 }
 
 /** Settings that a service needs for a world to be made on it. */
-export const WORLD_ENVIRONMENT: Readonly<Record<string, string>> = drive.environmentWithClient;
+export const WORLD_ENVIRONMENT: Readonly<Record<string, string>> = {
+  ...drive.environmentWithClient,
+  // Tests move the clock on from window to window.
+  SESSION_PASS_SECONDS: '8640000',
+  SESSION_RESUME_SECONDS_WITH_END_USER: '8640000',
+};
 
 /** A service whose models say what they were told, so that a text that crosses tenants is seen. */
 export async function startTenants(
@@ -154,6 +163,7 @@ export async function createWorld(service: RunningService): Promise<World> {
   await post('PUT', `/v1/agents/${agentId}/session-start-hook`, sessionStartHookOf(canary));
   await post('POST', `/v1/agents/${agentId}/hooks/secret`, {});
   const { body: credits } = await service.http<{ periods: { id: string }[] }>('GET', '/v1/credits/usage/periods', { key });
+  const minted = await mintSession(service, key, { assistant_id: agentId, endUser: VISITOR, thread_id: thread.id });
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
   await backgroundWork(service, key, agentId, runId);
   return {
@@ -174,6 +184,8 @@ export async function createWorld(service: RunningService): Promise<World> {
     creditPeriodId: credits.periods[0]?.id ?? '',
     idempotencyKey,
     cursor: page.body.nextCursor,
+    pass: minted.pass.token,
+    resumeToken: minted.resumeToken.token,
     ...file,
   };
 }
