@@ -274,7 +274,9 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
       const elsewhere = await ask(name, withoutContext(make(mine)), victim.pass);
       expect(comparable(elsewhere)).toEqual(comparable(absent));
       expectNothingOf(mine, make(mine), elsewhere.text);
-      expect((await ask(name, withoutContext(make(mine)), mine.pass)).status).toBe(routeCase(name).status);
+      const own = await ask(name, withoutContext(make(mine)), mine.pass);
+      // A run that ended long ago, by the moved clock, cannot be joined any more.
+      expect([routeCase(name).status, 410]).toContain(own.status);
     }
     await expectVictimUntouched();
   });

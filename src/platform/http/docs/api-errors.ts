@@ -72,7 +72,7 @@ const CAUSES_EXTENSION = 'x-causes-';
 type ErrorSchema = keyof typeof ERROR_SCHEMAS;
 
 /**
- * Documents answers with the general error body. 400 (where the request carries anything), 401, 429 and 503
+ * Documents answers with the general error body. 400 (where the request carries anything), 401, 403, 429 and 503
  * (unless the route is public), 413 and 415 (where there is a body) and 500 are documented anyway.
  */
 export function ApiErrors(...statuses: readonly number[]): MethodDecorator & ClassDecorator {

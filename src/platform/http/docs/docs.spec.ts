@@ -129,7 +129,7 @@ describe('what needs no credential', () => {
       '#/components/schemas/Error',
     );
     expect(Object.keys(body.paths['/v1/notes'].post.responses)).toEqual([
-      ...['201', '400', '401', '404', '409', '413', '415', '429', '500', '503'],
+      ...['201', '400', '401', '403', '404', '409', '413', '415', '429', '500', '503'],
     ]);
     expect(body.paths['/v1/notes'].post.operationId).toBe('createNotes');
     expect(body.paths['/health/live'].get.security).toEqual([]);

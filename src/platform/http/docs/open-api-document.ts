@@ -92,7 +92,7 @@ function finish(operation: Operation): void {
   const responses = {
     // What is answered before the route has its say: a failed credential or a database that is away, then a body
     // that cannot be read.
-    ...(!isPublic && { 401: errorAnswer(401, 'Error'), 429: errorAnswer(429, 'Error'), 503: errorAnswer(503, 'Error') }),
+    ...(!isPublic && { 401: errorAnswer(401, 'Error'), 403: errorAnswer(403, 'Error'), 429: errorAnswer(429, 'Error'), 503: errorAnswer(503, 'Error') }),
     ...(carriesAnything && { 400: errorAnswer(400, 'Error') }),
     ...(hasBody && { 413: errorAnswer(413, 'Error'), 415: errorAnswer(415, 'Error') }),
     ...operation.responses,
