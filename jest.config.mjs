@@ -4,6 +4,8 @@ const shared = {
   transform: {},
 };
 
+/** The widget alone, in a real browser. */
+const isBrowser = process.env.TEST_MODE === 'browser';
 /** There no test may be skipped; the shape of the code is the same in both modes. */
 const isCluster = process.env.TEST_MODE === 'cluster';
 /** About what a cluster does not have, all of it: there such a file would have no test. */
@@ -11,7 +13,7 @@ const testPathIgnorePatterns = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] :
 
 /** Three tiers: rules beside the source, guarantees through HTTP, and the shape of the code itself. */
 export default {
-  reporters: isCluster ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
+  reporters: isCluster || isBrowser ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
   projects: [
     { ...shared, displayName: 'unit', rootDir: '.', testPathIgnorePatterns, testMatch: ['<rootDir>/{src,widget/src}/**/*.spec.ts'] },
     {
@@ -22,7 +24,8 @@ export default {
       testMatch: ['<rootDir>/test/contexts/**/*.test.ts', '<rootDir>/test/faults/**/*.test.ts'],
     },
     { ...shared, displayName: 'architecture', rootDir: '.', testMatch: ['<rootDir>/test/architecture/**/*.test.ts'] },
-  ].filter(({ displayName }) => !isCluster || displayName !== 'architecture'),
+    { ...shared, displayName: 'browser', rootDir: '.', testMatch: ['<rootDir>/test/browser/**/*.test.ts'] },
+  ].filter(({ displayName }) => (displayName === 'browser') === isBrowser && !(isCluster && displayName === 'architecture')),
   testTimeout: 60_000,
   // Jest leaves one core free by default; on two that would be half of them.
   maxWorkers: '100%',

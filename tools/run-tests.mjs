@@ -1,14 +1,18 @@
-// Runs jest on what is built in dist/, in one of the two modes of the service; further arguments go to jest.
+// Runs jest on what is built in dist/; further arguments go to jest.
 //   embedded   every project, on the default that needs nothing but this folder
 //   cluster    the HTTP tests and the units on PostgreSQL and Redis (DATABASE_URL, REDIS_URL); a skipped test fails it
+//   browser    the widget in a real browser (Chromium, at CHROMIUM where it is elsewhere), on the embedded default
+//   probe-browser  runs no tests; fails with one line when there is no Chromium
 //   probe      runs no tests; fails with one line when PostgreSQL or Redis does not answer
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
 const PROBE_MS = 3000;
 
 const databaseUrl = process.env.DATABASE_URL ?? 'postgresql://root@127.0.0.1:5432/test';
+const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 
 async function probeDatabase() {
@@ -75,7 +79,14 @@ switch (mode) {
       process.exitCode = 1;
     }
     break;
+  case 'browser':
+  case 'probe-browser':
+    if (!existsSync(chromium)) {
+      process.stderr.write(`There is no Chromium at ${chromium}; install it, or name another with CHROMIUM\n`);
+      process.exitCode = 1;
+    } else if (mode === 'browser') runJest({ ...environment, TEST_MODE: 'browser', CHROMIUM: chromium }, jestArguments);
+    break;
   default:
-    process.stderr.write('usage: run-tests.mjs embedded|cluster|probe [jest arguments]\n');
+    process.stderr.write('usage: run-tests.mjs embedded|cluster|browser|probe|probe-browser [jest arguments]\n');
     process.exitCode = 2;
 }

@@ -7,6 +7,9 @@ import { linkView } from './markdown-view.js';
 import { ToolView } from './tool-view.js';
 import type { ViewContext } from './view-context.js';
 
+/** Tools with which the agent shows a component begin so. */
+const COMPONENT_TOOL = 'present_';
+
 /** Where a message stands, as far as it matters for what can be done with it. */
 export interface Place {
   readonly isLast: boolean;
@@ -70,6 +73,8 @@ export class MessageView {
 
   private drawTools({ tools }: ChatMessage): void {
     for (const tool of tools) {
+      // What it shows is beside the reply already.
+      if (tool.name.startsWith(COMPONENT_TOOL)) continue;
       let view = this.tools.get(tool.id);
       if (!view) {
         view = new ToolView(this.context.strings);

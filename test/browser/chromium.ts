@@ -1,0 +1,36 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll } from '@jest/globals';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const FLAGS = [
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+
+/** Where the pictures go, for whoever wants to see what the tests have seen. */
+const PICTURES = join(process.env['WIDGET_PICTURES'] ?? tmpdir(), 'widget-pictures');
+
+/** A visitor's browser: one process for the file, a fresh profile for each visitor. */
+export function useBrowser(): { visitor(options?: Parameters<Browser['newContext']>[0]): Promise<BrowserContext> } {
+  let browser: Browser | undefined;
+  const contexts: BrowserContext[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: FLAGS });
+  });
+  afterAll(() => browser?.close());
+  return {
+    visitor: async (options = {}) => {
+      if (!browser) throw new Error('The browser starts before the first test');
+      const context = await browser.newContext({ viewport: { width: 1000, height: 760 }, ...options });
+      contexts.push(context);
+      return context;
+    },
+  };
+}
+
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+}

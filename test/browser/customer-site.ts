@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestService } from '../support/harness.js';
+
+/** A customer's site: a page with the widget on it, and the server that mints its sessions. On another origin than the service. */
+export class CustomerSite {
+  /** What the session endpoint was asked. */
+  readonly asked: { resumeToken?: string; threadId?: string }[] = [];
+  readonly reactions: object[] = [];
+  /** Refuses credentials from now on. */
+  isClosed = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly service: TestService,
+    private readonly options: SiteOptions,
+  ) {
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.answer(request, response));
+  }
+
+  static async start(service: TestService, options: SiteOptions): Promise<CustomerSite> {
+    const server = createServer();
+    const site = new CustomerSite(server, service, options);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return site;
+  }
+
+  get origin(): string {
+    return `http://localhost:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const json = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    const body = request.method === 'POST' ? (JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as Record<string, string>) : {};
+    if (request.url === '/session') {
+      this.asked.push(body);
+      if (this.isClosed) json(403, { message: 'Not today.' });
+      else json(200, await this.credentials(body));
+    } else if (request.url === '/reaction') {
+      this.reactions.push(body);
+      json(200, {});
+    } else {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': this.policy() }).end(this.page());
+    }
+  }
+
+  /** What the README tells customers to write. */
+  private async credentials({ resumeToken, threadId }: { resumeToken?: string; threadId?: string }): Promise<object> {
+    const { key, agentId } = this.options;
+    const renew = { resumeToken, endUser: 'visitor-1' };
+    const mint = { assistant_id: agentId, endUser: 'visitor-1', ...(threadId ? { thread_id: threadId } : {}) };
+    const answer = await this.service.http<Record<string, never>>('POST', resumeToken ? '/v1/sessions/refresh' : '/v1/sessions', {
+      key,
+      body: resumeToken ? renew : mint,
+    });
+    if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
+    const { session, pass, resumeToken: resume } = answer.body as unknown as {
+      session: { id: string; thread_id: string };
+      pass: { token: string; expiresInSeconds: number };
+      resumeToken?: { token: string };
+    };
+    return {
+      pass: pass.token,
+      threadId: session.thread_id,
+      sessionId: session.id,
+      expiresIn: this.options.toldSeconds ?? pass.expiresInSeconds,
+      ...(resume ? { resumeToken: resume.token } : {}),
+    };
+  }
+
+  /** Nothing but the widget's script and its connections. */
+  private policy(): string {
+    const { origin } = new URL(this.options.widgetOrigin ?? this.service.baseUrl);
+    const api = this.options.apiOrigin ?? origin;
+    return `default-src 'none'; script-src ${origin}; connect-src 'self' ${api}; img-src https:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
+  }
+
+  private page(): string {
+    const { attributes = '', apiOrigin } = this.options;
+    const api = apiOrigin ? `base-url="${apiOrigin}"` : '';
+    return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Shop</title>
+<script type="module" src="${this.service.baseUrl}/widget.js"></script></head>
+<body><main><h1>A shop</h1><p>Things for sale.</p></main>
+<agent-chat session-endpoint="/session" reaction-endpoint="/reaction" ${api} ${attributes}></agent-chat></body></html>`;
+  }
+}
+
+interface SiteOptions {
+  readonly key: string;
+  readonly agentId: string;
+  /** Of the element. */
+  readonly attributes?: string;
+  /** Where the widget finds the service, unless where it was loaded from. */
+  readonly apiOrigin?: string;
+  readonly widgetOrigin?: string;
+  /** What the endpoint says of the pass's life, in place of the truth. */
+  readonly toldSeconds?: number;
+}

@@ -1,0 +1,59 @@
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { until } from '../support/harness.js';
+
+/** The widget as a visitor sees it. Playwright looks into its shadow by itself. */
+export class WidgetPage {
+  /** What went wrong in the page: a violated policy, an exception. */
+  readonly problems: string[] = [];
+  /** Every request of the page, with its method. */
+  readonly requests: string[] = [];
+
+  private constructor(readonly page: Page) {
+    page.on('pageerror', ({ message }) => this.problems.push(message));
+    page.on('console', (line) => {
+      if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) this.problems.push(line.text());
+    });
+    page.on('request', (request) => this.requests.push(`${request.method()} ${request.url()}`));
+  }
+
+  static async visit(context: BrowserContext, url: string): Promise<WidgetPage> {
+    const visited = new WidgetPage(await context.newPage());
+    await visited.page.goto(url);
+    await visited.page.locator('agent-chat').waitFor({ state: 'attached' });
+    return visited;
+  }
+
+  get launcher(): Locator {
+    return this.page.getByRole('button', { name: 'Open chat' });
+  }
+
+  get input(): Locator {
+    return this.page.getByRole('textbox', { name: 'Message' });
+  }
+
+  get log(): Locator {
+    return this.page.getByRole('log');
+  }
+
+  get messages(): Locator {
+    return this.page.locator('agent-chat .message:visible .bubble:visible');
+  }
+
+  async open(): Promise<void> {
+    await this.launcher.click();
+    await this.status('ready');
+  }
+
+  async say(text: string): Promise<void> {
+    await this.input.fill(text);
+    await this.input.press('Enter');
+  }
+
+  status(status: string): Promise<void> {
+    return until(async () => (await this.state()).status === status, `the chat is ${status}`, { everyMs: 20 });
+  }
+
+  state(): Promise<{ status: string; failure: { code: string } | null; messages: { role: string; text: string; status: string }[] }> {
+    return this.page.locator('agent-chat').evaluate((element) => (element as unknown as { chat: { state: never } }).chat.state);
+  }
+}
