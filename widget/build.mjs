@@ -36,7 +36,5 @@ const { length } = gzipSync(readFileSync(file), { level: 9 });
 if (length >= MAX_BYTES) throw new Error(`${file} has ${length} bytes compressed; the most is ${MAX_BYTES - 1}`);
 
 if (values.outdir === undefined) {
-  const compiler = here('../node_modules/typescript/bin/tsc');
-  const options = ['--noEmit', 'false', '--emitDeclarationOnly', '--declaration', '--rootDir', here('src'), '--outDir', here('dist/types')];
-  execFileSync(process.execPath, [compiler, '-p', here('tsconfig.json'), ...options], { stdio: 'inherit' });
+  execFileSync(process.execPath, [here('../node_modules/typescript/bin/tsc'), '-p', here('tsconfig.build.json')], { stdio: 'inherit' });
 }

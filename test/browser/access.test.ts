@@ -105,6 +105,8 @@ describe('with the keyboard alone', () => {
         return active && (active.getAttribute('aria-label') ?? active.textContent);
       });
     await widget.launcher.waitFor();
+    // A page that nobody has touched has no focus to move.
+    await widget.page.getByRole('heading', { name: 'A shop' }).click();
     await keyboard.press('Tab');
     expect(await focused()).toBe('Open chat');
     await keyboard.press('Enter');

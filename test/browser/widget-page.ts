@@ -11,7 +11,7 @@ export class WidgetPage {
   private constructor(readonly page: Page) {
     page.on('pageerror', ({ message }) => this.problems.push(message));
     page.on('console', (line) => {
-      if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) this.problems.push(line.text());
+      if (line.type() === 'error' && !line.text().includes('Failed to load resource')) this.problems.push(line.text());
     });
     page.on('request', (request) => this.requests.push(`${request.method()} ${request.url()}`));
   }

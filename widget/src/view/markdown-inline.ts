@@ -134,7 +134,9 @@ class InlineParser {
   private mark(): boolean {
     const character = this.text[this.at] ?? '';
     const length = runLength(this.text, this.at);
-    const mark = (length >= 2 || character === '~' ? character.repeat(2) : character) as Mark;
+    // Of three the two are outside, so the one inside is closed first.
+    const isOne = length === 1 || (length === 3 && this.open.at(-1)?.mark === character);
+    const mark = (isOne ? character : character.repeat(2)) as Mark;
     // Nobody means anything by more of them; and looking at a long run again for each of its characters would take for ever.
     if (length > 3 || (character === '~' && length !== 2)) {
       this.at += length;
@@ -185,14 +187,14 @@ class InlineParser {
     const children = this.nodes.splice(opener.node).slice(1);
     const { href, end } = target;
     const node: Inline =
-      opener.mark === '![' ? { type: 'image', src: href, alt: this.text.slice(opener.from, this.at) } : { type: 'link', href, children: children.map(withoutLinks) };
+      opener.mark === '![' ? { type: 'image', src: href, alt: this.text.slice(opener.from, this.at) } : { type: 'link', href, children: children.flatMap(withoutLinks) };
     return this.take(end - this.at, node);
   }
 }
 
 /** A link in a link is its text. */
-function withoutLinks(node: Inline): Inline {
-  return node.type === 'link' ? { type: 'text', text: node.href } : node;
+function withoutLinks(node: Inline): readonly Inline[] {
+  return node.type === 'link' ? node.children : [node];
 }
 
 /** Places in a text, in order, asked for by a reader who never goes back. */

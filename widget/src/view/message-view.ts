@@ -1,9 +1,8 @@
 import type { ChatMessage, ChatState } from '../client/chat-state.js';
 import type { ReactionKind } from '../client/options.js';
 import { type ComponentView, componentView } from './component-view.js';
-import { button, ICONS, iconButton, make } from './dom.js';
-import { MarkdownView } from './markdown-view.js';
-import { linkView } from './markdown-view.js';
+import { button, ICONS, iconButton, make, setText } from './dom.js';
+import { linkView, MarkdownView } from './markdown-view.js';
 import { ToolView } from './tool-view.js';
 import type { ViewContext } from './view-context.js';
 
@@ -27,7 +26,9 @@ export class MessageView {
   private readonly toolList = make('div', { className: 'tools' });
   private readonly components = new Map<string, ComponentView>();
   private readonly componentList = make('div', { className: 'components' });
-  private readonly note = make('p', { className: 'note' });
+  private readonly noteText = make('span');
+  private readonly retry: HTMLButtonElement;
+  private readonly note: HTMLElement;
   private readonly reactions: HTMLElement;
   private readonly thumbs: ReadonlyMap<ReactionKind, HTMLButtonElement>;
   private drawn: ChatMessage | null = null;
@@ -38,6 +39,8 @@ export class MessageView {
     const isReply = message.role === 'assistant';
     this.text = isReply ? new MarkdownView(context) : null;
     this.bubble = make('div', { className: 'bubble', attributes: { dir: 'auto' } }, this.text?.element);
+    this.retry = button(strings.tryAgain, () => void context.chat.retry(message.key), { className: 'link' });
+    this.note = make('p', { className: 'note' }, this.noteText, ' ', this.retry);
     this.thumbs = new Map([
       ['thumbs_up', this.thumb('thumbs_up', strings.thumbsUp, ICONS.up)],
       ['thumbs_down', this.thumb('thumbs_down', strings.thumbsDown, ICONS.down)],
@@ -57,6 +60,7 @@ export class MessageView {
       this.text?.update(message.text);
       this.drawNote(message);
     }
+    this.retry.hidden = message.status !== 'unsent' || state.status !== 'ready';
     const isTyping = message.role === 'assistant' && message.status === 'streaming' && message.text === '';
     this.bubble.classList.toggle('typing', isTyping);
     this.bubble.hidden = message.text === '' && !isTyping;
@@ -95,16 +99,15 @@ export class MessageView {
   }
 
   private drawNote(message: ChatMessage): void {
-    const { strings, chat } = this.context;
-    const unsent = message.status === 'unsent';
-    const text = unsent ? strings.unsent : message.role === 'assistant' && message.status === 'incomplete' ? strings.incomplete : '';
+    const { strings } = this.context;
+    const cutOff = message.role === 'assistant' && message.status === 'incomplete' ? strings.incomplete : '';
+    const text = message.status === 'unsent' ? strings.unsent : cutOff;
     this.note.hidden = text === '';
-    const retry = button(strings.tryAgain, () => void chat.retry(message.key), { className: 'link' });
-    this.note.replaceChildren(text, ...(unsent ? [' ', retry] : []));
+    setText(this.noteText, text);
   }
 
-  private drawReactions({ id, status, reaction, role }: ChatMessage, { can }: ChatState): void {
-    this.reactions.hidden = !can.react || id === null || role !== 'assistant' || status === 'streaming';
+  private drawReactions({ id, status, reaction, role, text }: ChatMessage, { can }: ChatState): void {
+    this.reactions.hidden = !can.react || id === null || role !== 'assistant' || status === 'streaming' || text === '';
     for (const [kind, thumb] of this.thumbs) thumb.setAttribute('aria-pressed', String(kind === reaction));
   }
 

@@ -26,7 +26,7 @@ svg{inline-size:20px;block-size:20px;fill:currentColor;display:block}
 .panel{display:flex;flex-direction:column;inline-size:100%;block-size:100%;background:var(--b);color:var(--t);border:1px solid var(--o);border-radius:var(--r);overflow:hidden}
 :host(:not([layout=inline])) .panel{position:absolute;inset-block-end:76px;inset-inline-end:0;inline-size:var(--agent-chat-width,400px);block-size:var(--agent-chat-height,min(660px,calc(100dvh - 120px)));box-shadow:0 12px 48px #0004;animation:rise .18s ease-out}
 @keyframes rise{from{opacity:0;transform:translateY(12px)}}
-@media (max-width:480px){:host(:not([layout=inline])) .panel{position:fixed;inset:0;inline-size:100%;block-size:100dvh;border:0;border-radius:0}}
+@media (max-width:480px){:host(:not([layout=inline])) .panel{position:fixed;inset:0;inline-size:100%;block-size:100dvh;border:0;border-radius:0}:host([open]:not([layout=inline])) .launcher{display:none}}
 .header{display:flex;align-items:center;gap:4px;padding:10px 10px 10px 18px;padding-inline:18px 10px;border-block-end:1px solid var(--o)}
 .heading{flex:1;margin:0;font-size:1.05em;font-weight:650;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .icon-button,.thumb{inline-size:40px;block-size:40px;border-radius:10px;display:grid;place-items:center;color:var(--m);flex:none}
