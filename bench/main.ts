@@ -16,6 +16,7 @@ import { runKnowledge } from './knowledge.ts';
 import { runSearch } from './knowledge-search-report.ts';
 import { runUploads } from './knowledge-uploads.ts';
 import { runMemory } from './memory.ts';
+import { runSessions } from './sessions.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
 import { runTraces } from './traces.ts';
@@ -68,6 +69,7 @@ async function run(stage: Stage): Promise<Report> {
   const tools = plan.tools && (await runTools(stage, floor, environment, plan.tools, say));
   const hooks = plan.hooks && (await runHooks(stage, floor, environment, plan.hooks, say));
   const memory = plan.memory && (await runMemory(stage, floor, environment, plan.memory, say));
+  const sessions = plan.sessions && (await runSessions(stage, floor, environment, plan.sessions, say));
   const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, say));
   const search = plan.search && (await runSearch(stage, plan.search, say));
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
@@ -86,6 +88,7 @@ async function run(stage: Stage): Promise<Report> {
     tools,
     hooks,
     memory,
+    sessions,
     knowledge,
     search,
     uploads,

@@ -83,6 +83,19 @@ export interface MemoryRuns {
   readonly embedded: boolean;
 }
 
+/** Runs with session passes, beside runs with an API key. */
+export interface SessionRuns {
+  /** Of each kind of run that takes turns with the other. */
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  readonly agents: number;
+  /** As many sessions: each may make 60 requests a minute. */
+  readonly threads: number;
+  /** Of each kind of request that takes turns with the others. */
+  readonly requests: number;
+  readonly embedded: boolean;
+}
+
 /** Crawls of a local site, and runs beside them. */
 export interface CrawlPlan {
   readonly pages: number;
@@ -124,7 +137,7 @@ export interface TracesPlan {
   readonly purged: number;
 }
 
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'knowledge', 'search', 'uploads', 'traces'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'uploads', 'traces'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -135,6 +148,7 @@ export interface Plan {
   readonly tools: ToolRuns | null;
   readonly hooks: HookRuns | null;
   readonly memory: MemoryRuns | null;
+  readonly sessions: SessionRuns | null;
   readonly knowledge: CrawlPlan | null;
   readonly search: SearchPlan | null;
   readonly traces: TracesPlan | null;
@@ -209,6 +223,8 @@ const HOOKS: HookRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 1
 
 const MEMORY: MemoryRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 200, memories: 500, embedded: true };
 
+const SESSIONS: SessionRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 200, requests: 200, embedded: true };
+
 const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, slices: 6, seconds: 6, threads: 40, runsOfASlice: 280, embedded: true };
 
 const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, searches: 220 };
@@ -242,6 +258,7 @@ const FULL: Plan = {
   tools: TOOLS,
   hooks: HOOKS,
   memory: MEMORY,
+  sessions: SESSIONS,
   knowledge: KNOWLEDGE,
   search: SEARCH,
   uploads: UPLOADS,
@@ -263,6 +280,7 @@ const QUICK: Plan = {
   tools: { ...TOOLS, rounds: 150, loaded: { ...TOOLS.loaded, rounds: 1 }, embedded: false },
   hooks: { ...HOOKS, rounds: 150, embedded: false },
   memory: { ...MEMORY, rounds: 150, embedded: false },
+  sessions: { ...SESSIONS, rounds: 150, embedded: false },
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
@@ -271,7 +289,7 @@ const QUICK: Plan = {
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, hooks, memory, knowledge, search, uploads, traces } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -286,6 +304,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     tools: asked('tools') ? tools : null,
     hooks: asked('hooks') ? hooks : null,
     memory: asked('memory') ? memory : null,
+    sessions: asked('sessions') ? sessions : null,
     knowledge: asked('knowledge') ? knowledge : null,
     search: asked('search') ? search : null,
     uploads: asked('uploads') ? uploads : null,

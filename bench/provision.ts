@@ -42,7 +42,7 @@ export async function put(origin: string, key: string, path: string, body: objec
   await send('PUT', origin, key, path, body);
 }
 
-async function send(method: string, origin: string, key: string, path: string, body: object): Promise<string> {
+export async function send(method: string, origin: string, key: string, path: string, body: object): Promise<string> {
   const answer = await fetch(`${origin}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -8,6 +8,8 @@ import { knowledgeText } from './knowledge-report.ts';
 import type { KnowledgeResult } from './knowledge.ts';
 import { memoryText } from './memory-report.ts';
 import type { MemoryResult } from './memory.ts';
+import { sessionsText } from './sessions-report.ts';
+import type { SessionResult } from './sessions.ts';
 import { tracesText } from './traces-report.ts';
 import type { TracesResult } from './traces.ts';
 import { type SearchResult, searchText } from './knowledge-search-report.ts';
@@ -36,6 +38,7 @@ export interface Report {
   readonly tools: readonly ToolsResult[] | null;
   readonly hooks: readonly HooksResult[] | null;
   readonly memory: readonly MemoryResult[] | null;
+  readonly sessions: readonly SessionResult[] | null;
   readonly knowledge: readonly KnowledgeResult[] | null;
   readonly search: SearchResult | null;
   readonly traces: TracesResult | null;
@@ -139,7 +142,7 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, knowledge, search, uploads, traces, ...run }: Report): Section[] {
+export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
@@ -152,6 +155,7 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, 
     ...(tools ?? []).map((result) => section(`tools, ${result.mode}`, `Runs with tools: ${TITLES[result.mode]}`, toolsText(result))),
     ...(hooks ?? []).map((result) => section(`hooks, ${result.mode}`, `Runs with hooks: ${TITLES[result.mode]}`, hooksText(result))),
     ...(memory ?? []).map((result) => section(`memory, ${result.mode}`, `Runs with memory: ${TITLES[result.mode]}`, memoryText(result))),
+    ...(sessions ?? []).map((result) => section(`sessions, ${result.mode}`, `Runs with session passes: ${TITLES[result.mode]}`, sessionsText(result))),
     ...(knowledge ?? []).map((result) => section(`knowledge, ${result.mode}`, `Crawls: ${TITLES[result.mode]}`, knowledgeText(result))),
     ...(search ? [section('search', 'Searches of knowledge', searchText(search))] : []),
     ...(traces ? [section('traces', 'Traces', tracesText(traces))] : []),

@@ -14,6 +14,8 @@ export interface Target {
   readonly threads: readonly string[];
   /** The user that runs on the service name. */
   readonly userId?: string;
+  /** Session passes by thread, in place of the key. */
+  readonly passes?: Readonly<Record<string, string>>;
 }
 
 export interface RunRequest {
@@ -23,7 +25,7 @@ export interface RunRequest {
 }
 
 export function runRequest(target: Target, form: RunForm, thread: string, script: ReplyScript): RunRequest {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.key}` };
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.passes?.[thread] ?? target.key}` };
   const content = userText(script);
   if (target.kind === 'direct') {
     const messages = [{ role: 'user', content }];

@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
-import { userKeyOf } from '../domain/user-key.js';
+import { userKeyOfRun } from '../domain/user-key.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { RunSession } from '../domain/session-turns.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
@@ -77,7 +77,7 @@ export class RunLauncher {
     const runId = newId();
     const messageId = newId();
     const started = await store({
-      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, sessionId: session?.id ?? null },
+      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, session: session ?? null },
       ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
@@ -92,7 +92,7 @@ export class RunLauncher {
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         decisions: resumeInput?.decisions ?? null,
-        ...{ userContext, userKey: session ? session.userKey : userKeyOf(userContext?.['userId']), widget },
+        ...{ userContext, userKey: userKeyOfRun(session ?? null, userContext?.['userId']), widget },
         ...{ callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,

@@ -7,7 +7,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import type { Message } from '../domain/message.js';
 import { runError } from '../engine/agui-events.js';
 import { RunObservers } from '../engine/run-observers.js';
-import { userKeyOf } from '../domain/user-key.js';
+import { userKeyOfRun } from '../domain/user-key.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
 import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
@@ -111,7 +111,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     return { ownerId, known, before, contact };
   }
 
-  private finishedRun({ run, channel, userContext, userMessage, decisions, message, agent }: OrphanedRun): FinishedRun {
+  private finishedRun({ run, channel, userContext, session, userMessage, decisions, message, agent }: OrphanedRun): FinishedRun {
     const completedAt = this.clock.now();
     return {
       run: {
@@ -123,7 +123,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       agent,
       channel,
       userContext,
-      userKey: userKeyOf(userContext?.['userId']),
+      userKey: userKeyOfRun(session, userContext?.['userId']),
       userMessage,
       decisions,
       message: message === null ? null : interrupted(message),

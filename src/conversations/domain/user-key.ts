@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RunSession } from './session-turns.js';
 
 /** Characters of a user's id; what is longer names nobody. */
 export const MAX_USER_ID = 1_000;
@@ -14,4 +15,9 @@ export function userKeyOf(userId: string | number | boolean | undefined): string
   if (id === '' || id.length > 2 * MAX_USER_ID || [...id].length > MAX_USER_ID || !id.isWellFormed()) return null;
   const digest = createHash('sha256').update(id).digest('hex');
   return [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => digest.slice(from, to)).join('-');
+}
+
+/** Whom a run is for: its session's user, or where it has no session whom its `userContext` names. */
+export function userKeyOfRun(session: RunSession | null, userId: string | number | boolean | undefined): string | null {
+  return session ? session.userKey : userKeyOf(userId);
 }

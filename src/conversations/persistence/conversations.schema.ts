@@ -162,9 +162,9 @@ const components = migration('2026112501_conversations_components', [
   `alter table messages add column components jsonb not null default '[]', add column component_bytes bigint not null default 2`,
 ]);
 
-/** The web session whose turn a run is; its turns are counted with each message, and only runs of sessions are in the index. */
+/** The web session whose turn a run is, and its user, for whoever ends the run of a dead process; its turns are counted with each message, and only runs of sessions are in the index. */
 const sessions = migration('2026112601_conversations_run_sessions', [
-  'alter table runs add column session_id uuid',
+  'alter table runs add column session_id uuid, add column session_user_key uuid',
   'create index runs_by_session on runs (session_id) where session_id is not null',
 ]);
 

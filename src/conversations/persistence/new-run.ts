@@ -2,6 +2,7 @@ import type { ProviderType } from '../../models/index.js';
 import type { ResumeInput } from '../domain/approval.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { RunSession } from '../domain/session-turns.js';
 import type { UserContext } from '../ports/index.js';
 
 /** What the run is answered by, kept with it: the agent may change or run on another model later. */
@@ -13,8 +14,8 @@ export interface RunModel {
 
 export interface NewRun {
   readonly id: string;
-  /** The web session whose turn it is; null for a run with an API key. */
-  readonly sessionId: string | null;
+  /** Whose turn it is; null for a run with an API key. */
+  readonly session: RunSession | null;
   readonly threadId: string;
   readonly ownerId: string;
   /** Id of the assistant message the run will write. */

@@ -56,6 +56,7 @@ export const TAKE_ORPHAN = statement(
   },
   (p) => `
   select runs.id, runs.organization_id, runs.thread_id, runs.agent_id, runs.message_id, runs.user_context,
+         runs.session_id, runs.session_user_key,
          runs.created_at, runs.provider, runs.model, runs.use_own_api_key, runs.decisions, threads.channel,
          asked.id as user_message_id, asked.content as user_text
   from runs

@@ -8,7 +8,7 @@ const STARTED = { ...OUTDATED, revision: 8, started: true, open: true, current: 
 
 const run: NewRun = {
   id: newId(),
-  sessionId: null,
+  session: null,
   threadId: newId(),
   ownerId: newId(),
   messageId: newId(),

@@ -6,6 +6,7 @@ import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import { CONTACT_GAP_SECONDS } from '../engine/limits.js';
+import type { RunSession } from '../domain/session-turns.js';
 import type { UserContext } from '../ports/index.js';
 import { CHECKPOINT, endParameters, finishRun, KEEP_CONTEXT, keptRows, messageParameters } from './end-run.sql.js';
 import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
@@ -68,6 +69,7 @@ export interface OrphanedRun {
   readonly run: Run;
   readonly channel: Channel;
   readonly userContext: UserContext | null;
+  readonly session: RunSession | null;
   readonly userMessage: { readonly id: string; readonly text: string } | null;
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly message: Message | null;
@@ -88,6 +90,8 @@ interface OrphanRow {
   agent_id: string;
   message_id: string;
   user_context: UserContext | null;
+  session_id: string | null;
+  session_user_key: string | null;
   created_at: string;
   channel: Channel;
   user_message_id: string | null;
@@ -279,6 +283,7 @@ function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {
     } satisfies Run,
     channel: row.channel,
     userContext: row.user_context,
+    session: row.session_id === null ? null : { id: row.session_id, userKey: row.session_user_key },
     userMessage: row.user_message_id === null ? null : { id: row.user_message_id, text: row.user_text ?? '' },
     decisions: row.decisions,
     message,

@@ -16,6 +16,8 @@ const PARAMETERS = {
   organizationId: 'uuid',
   /** Null for a run with an API key. */
   sessionId: 'uuid',
+  /** Of the session's user; null where it names none. */
+  sessionUserKey: 'uuid',
   threadId: 'uuid',
   ownerId: 'uuid',
   messageId: 'uuid',
@@ -91,10 +93,10 @@ const CLAIM = (p: Parameters): string => `
 const RUN = (p: Parameters): string => `
   run as (
     insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, user_context, created_at,
-                      provider, model, use_own_api_key, decisions, answers_run_id, session_id)
+                      provider, model, use_own_api_key, decisions, answers_run_id, session_id, session_user_key)
     select ${p.runId}, ${p.organizationId}, open_thread.id, open_thread.agent_id, ${p.ownerId}, ${p.messageId},
            'running', ${p.userContext}, ${p.now}, ${p.provider}, ${p.model}, ${p.useOwnApiKey}, ${p.decisions},
-           open_thread.awaiting_run_id, ${p.sessionId}
+           open_thread.awaiting_run_id, ${p.sessionId}, ${p.sessionUserKey}
     from open_thread where ${p.key} is null or exists (select 1 from claim)
     returning id, thread_id, answers_run_id
   )`;
@@ -156,7 +158,8 @@ export function startParameters(organizationId: string, run: NewRun): Parameters
   return {
     runId: run.id,
     organizationId,
-    sessionId: run.sessionId,
+    sessionId: run.session?.id ?? null,
+    sessionUserKey: run.session?.userKey ?? null,
     threadId: run.threadId,
     ownerId: run.ownerId,
     messageId: run.messageId,

@@ -101,9 +101,10 @@ export class SigningKeys {
     return next.id;
   }
 
-  /** The latest that signs already. */
+  /** The latest that signs already; the oldest where, by this process's clock, none does yet. */
   private signing(keys: readonly SigningKey[], now: Date): SigningKey | undefined {
-    return keys.find(({ id, signsFrom }) => signsFrom <= now && !this.unreadable.has(id));
+    const readable = keys.filter(({ id }) => !this.unreadable.has(id));
+    return readable.find(({ signsFrom }) => signsFrom <= now) ?? readable.at(-1);
   }
 
   private needsSuccessor(keys: readonly SigningKey[], now: Date): boolean {

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/platform/ids/index.js';
 import { message, type TestOrganization, useService } from '../../support/harness.js';
+import { calls, says } from '../../support/scripted-models.js';
+import { sentToolNames } from '../../support/sent-tools.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { type Credentials, mintSession, partsOf, renewSession } from '../../support/web-sessions.js';
 
@@ -228,10 +230,23 @@ describe('a session whose key', () => {
 describe('a minted session and long-term memory', () => {
   it('has the memories of its user, and no others whatever a run says', async () => {
     const { pass, session } = await mint({ endUser: 'u-memory' });
-    service.models.always((exchange, wire) => exchange.sendAll(wire.text(['Hello'], { input: 1, output: 1 })));
     const path = `/v1/threads/${session.thread_id}/runs`;
     const foreign = await service.http('POST', path, { key: pass.token, body: message('Hi', { config: { userContext: { userId: 'u-2' } } }) });
     expect(foreign).toMatchObject({ status: 403, body: { code: 'forbidden_for_session_pass' } });
+    service.models.next(calls('memory_save', { text: 'Rides uphill' }), says('Noted.'));
     expect((await service.http('POST', path, { key: pass.token, body: message('Hi') })).status).toBe(200);
+    const remembered = async (userId: string) => {
+      const { body } = await service.http<{ memories: { text: string }[] }>('GET', `/v1/agents/${agentId}/memories?userId=${userId}`, { key: organization.key });
+      return body.memories.map(({ text }) => text);
+    };
+    expect(await remembered('u-memory')).toEqual(['Rides uphill']);
+    expect(await remembered('u-2')).toEqual([]);
+    const nobody = await mint();
+    service.models.next((exchange, wire) => {
+      expect(sentToolNames(exchange.request.body)).not.toContain('memory_save');
+      return says('Hello')(exchange, wire);
+    });
+    const anonymous = { key: nobody.pass.token, body: message('Hi') };
+    expect((await service.http('POST', `/v1/threads/${nobody.session.thread_id}/runs`, anonymous)).status).toBe(200);
   });
 });
