@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ServiceProcess } from '../support/service-process.js';
+import { picture, useBrowser } from './chromium.js';
+import { WidgetPage } from './widget-page.js';
+
+const browser = useBrowser();
+const folder = mkdtempSync(join(tmpdir(), 'demo-'));
+let demo: ServiceProcess;
+
+beforeAll(async () => {
+  demo = await ServiceProcess.start({ role: 'demo', environment: { DATA_DIR: folder } });
+});
+afterAll(async () => {
+  await demo.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the page of npm run demo', () => {
+  it('opens with an agent that has tools and components ready, and no key in sight', async () => {
+    const widget = await WidgetPage.visit(await browser.visitor({ viewport: { width: 1200, height: 760 } }), `${demo.url}/demo`);
+    await widget.status('ready');
+    const say = async (name: string): Promise<void> => {
+      await widget.page.getByRole('button', { name, exact: true }).click();
+      await widget.status('responding');
+    };
+    await say('A card');
+    await widget.page.getByText('Climber 500').first().waitFor();
+    await widget.status('ready');
+    await say('Choices');
+    await widget.page.getByRole('button', { name: 'In the city' }).waitFor();
+    await widget.status('ready');
+    await picture(widget.page, 'demo');
+    await say('A tool that asks first');
+    await widget.status('awaiting_approval');
+    await widget.page.getByRole('button', { name: 'Approve' }).click();
+    await widget.page.getByText('Used toggle simulated logging').waitFor();
+    await widget.status('ready');
+    await widget.page.getByRole('button', { name: 'Good reply' }).last().click();
+    const text = await widget.page.content();
+    expect(text).not.toContain('ak_');
+    expect(widget.requests.every((request) => request.includes(demo.url))).toBe(true);
+    expect(widget.problems).toEqual([]);
+  });
+
+  it('knows its visitor again, and gives nobody another’s conversation', async () => {
+    const widget = await WidgetPage.visit(await browser.visitor(), `${demo.url}/demo`);
+    await widget.status('ready');
+    const { threadId } = JSON.parse((await widget.page.evaluate(() => (globalThis as unknown as { sessionStorage: { getItem(key: string): string } }).sessionStorage.getItem('agent-chat:session:default')))) as { threadId: string };
+    const ask = (body: object) => fetch(`${demo.url}/demo/session`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const stranger = (await (await ask({ threadId })).json()) as { threadId: string };
+    expect(stranger.threadId).not.toBe(threadId);
+    const reaction = { sessionId: threadId, threadId, messageId: threadId, reaction: 'thumbs_up' };
+    const refused = await fetch(`${demo.url}/demo/reaction`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(reaction) });
+    expect(refused.status).toBe(404);
+  });
+});
