@@ -73,7 +73,7 @@ describe('a component', () => {
     await picture(widget.page, 'card-and-list');
     expect(widget.requests.filter((request) => request.includes('pictures.example'))).toEqual([]);
     await widget.page.getByRole('button', { name: 'Show image from pictures.example' }).click();
-    expect(widget.requests.filter((request) => request.includes('pictures.example'))).toHaveLength(1);
+    await until(() => widget.requests.filter((request) => request.includes('pictures.example')).length === 1, 'the picture is fetched');
     const link = widget.page.getByRole('link', { name: 'See it' }).first();
     expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow');
     expect(widget.problems).toEqual([]);
