@@ -74,6 +74,23 @@ describe('a visitor', () => {
     expect(widget.problems).toEqual([]);
   });
 
+  it('keeps what was sent off in the moment in which the chat had become busy', async () => {
+    const widget = await visit();
+    await widget.open();
+    service.models.next(says('Answered.'));
+    const left = await widget.input.evaluate((element) => {
+      const input = element as unknown as { value: string; getRootNode(): { host: { chat: { send(text: string): Promise<void> } } } };
+      void input.getRootNode().host.chat.send('First');
+      // Nothing has been drawn in between.
+      input.value = 'Second';
+      element.dispatchEvent(new (globalThis as unknown as { KeyboardEvent: new (type: string, init: object) => Event }).KeyboardEvent('keydown', { key: 'Enter' }));
+      return input.value;
+    });
+    expect(left).toBe('Second');
+    await widget.messages.getByText('Answered.').waitFor();
+    expect((await widget.state()).messages.map(({ text }) => text)).toEqual(['First', 'Answered.']);
+  });
+
   it('begins a new conversation', async () => {
     const widget = await visit();
     await widget.open();

@@ -56,4 +56,22 @@ describe('the page of npm run demo', () => {
     const refused = await fetch(`${demo.url}/demo/reaction`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(reaction) });
     expect(refused.status).toBe(404);
   });
+
+  it('is there again after its agent and then its key were deleted', async () => {
+    const ask = (method: string, path: string) => fetch(`${demo.url}${path}`, { method, headers: { authorization: `Bearer ${demo.firstKey ?? ''}` } });
+    const visit = (cookie: string, threadId?: string) =>
+      fetch(`${demo.url}/demo/session`, { method: 'POST', headers: { 'content-type': 'application/json', cookie }, body: JSON.stringify({ threadId }) });
+    const first = await visit('');
+    const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const { threadId } = (await first.json()) as { threadId: string };
+    const { assistants } = (await (await ask('GET', '/v1/assistants')).json()) as { assistants: { id: string; name: string }[] };
+    for (const { id } of assistants) expect((await ask('DELETE', `/v1/agents/${id}`)).status).toBe(200);
+    const together = await Promise.all([visit(cookie, threadId), visit(cookie, threadId), visit('')]);
+    expect(together.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const keys = async () => ((await (await ask('GET', '/v1/api-keys')).json()) as { apiKeys: { id: string; name: string }[] }).apiKeys.filter(({ name }) => name === 'Demo page');
+    const [key, ...more] = await keys();
+    expect(more).toEqual([]);
+    expect((await ask('DELETE', `/v1/api-keys/${key?.id ?? ''}`)).ok).toBe(true);
+    expect((await visit('')).status).toBe(200);
+  });
 });

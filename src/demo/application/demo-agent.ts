@@ -40,6 +40,14 @@ export class DemoAgents {
     return this.prepared;
   }
 
+  /** In place of one that is gone with all its sessions: whoever tries the service may delete the agent, or the page's key. */
+  async replace(gone: DemoAgent): Promise<DemoAgent> {
+    const current = this.prepared;
+    // Of many who notice at once the first alone replaces it.
+    if ((await current) === gone && this.prepared === current) this.prepared = undefined;
+    return this.get();
+  }
+
   private async prepare(): Promise<DemoAgent> {
     const organizationId = await this.organization.id();
     if (organizationId === null) throw new DomainError('unavailable', 'The service is still starting.', { retryAfterSeconds: 1 });

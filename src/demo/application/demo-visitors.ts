@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../platform/ids/index.js';
-import { DemoAgents } from './demo-agent.js';
-import { ServiceClient } from './service-client.js';
+import { type DemoAgent, DemoAgents } from './demo-agent.js';
+import { ServiceClient, ServiceRefusal } from './service-client.js';
 
 /** As the widget wants it: flat, and without instants. */
 export interface FlatCredentials {
@@ -42,13 +42,8 @@ export class DemoVisitors {
 
   /** A browser may name any conversation, so it is given its own ones alone. */
   async session(visitor: string, { resumeToken, threadId }: SessionRequest): Promise<FlatCredentials> {
-    const { agentId, key } = await this.agents.get();
     const endUser = `demo-${visitor}`;
-    const own = threadId !== undefined && this.owns(visitor, threadId);
-    const minted =
-      resumeToken === undefined
-        ? await this.service.ask<MintedSession>(key, 'POST', '/v1/sessions', { assistant_id: agentId, endUser, ...(own ? { thread_id: threadId } : {}) })
-        : await this.service.ask<MintedSession>(key, 'POST', '/v1/sessions/refresh', { resumeToken, endUser });
+    const minted = resumeToken === undefined ? await this.mint(visitor, endUser, threadId) : await this.renew(resumeToken, endUser);
     const { session, pass } = minted;
     this.note(visitor, session.thread_id);
     return {
@@ -67,6 +62,28 @@ export class DemoVisitors {
   async react(threadId: string, messageId: string, reaction: string | null): Promise<void> {
     const { key } = await this.agents.get();
     await this.service.ask(key, 'PUT', `/v1/threads/${threadId}/messages/${messageId}/reaction`, { reaction });
+  }
+
+  /** Where the conversation is gone, or the agent with it, a new one takes its place. */
+  private async mint(visitor: string, endUser: string, threadId: string | undefined): Promise<MintedSession> {
+    const agent = await this.agents.get();
+    const own = threadId !== undefined && this.owns(visitor, threadId) ? { thread_id: threadId } : {};
+    try {
+      return await this.mintWith(agent, { endUser, ...own });
+    } catch (error) {
+      if (!(error instanceof ServiceRefusal) || ![401, 404].includes(error.status)) throw error;
+      const isAgentThere = error.reason === 'thread_not_found';
+      return this.mintWith(isAgentThere ? agent : await this.agents.replace(agent), { endUser });
+    }
+  }
+
+  private mintWith({ agentId, key }: DemoAgent, visit: { readonly endUser: string; readonly thread_id?: string }): Promise<MintedSession> {
+    return this.service.ask(key, 'POST', '/v1/sessions', { assistant_id: agentId, ...visit });
+  }
+
+  private async renew(resumeToken: string, endUser: string): Promise<MintedSession> {
+    const { key } = await this.agents.get();
+    return this.service.ask(key, 'POST', '/v1/sessions/refresh', { resumeToken, endUser });
   }
 
   private note(visitor: string, threadId: string): void {

@@ -13,7 +13,6 @@ export class Composer {
   private readonly input: HTMLTextAreaElement;
   private readonly send: HTMLButtonElement;
   private readonly onSent: () => void;
-  private isReady = false;
 
   constructor(context: ViewContext, placeholder: string, onSent: () => void) {
     const { strings } = context;
@@ -38,8 +37,7 @@ export class Composer {
     this.input.addEventListener('paste', (event) => this.tray.add(event.clipboardData?.files));
   }
 
-  update({ status, can }: ChatState): void {
-    this.isReady = status === 'ready' || status === 'awaiting_approval';
+  update({ can }: ChatState): void {
     this.tray.show(can.attach);
     this.look();
   }
@@ -54,8 +52,10 @@ export class Composer {
     this.look();
   }
 
+  /** Of the chat as it is: what was drawn last may be a frame behind, and a message that the chat does not take would be lost. */
   private get canSend(): boolean {
-    return this.isReady && this.input.value.trim() !== '' && !this.tray.isUploading;
+    const { status } = this.context.chat.state;
+    return (status === 'ready' || status === 'awaiting_approval') && this.input.value.trim() !== '' && !this.tray.isUploading;
   }
 
   private look(): void {
