@@ -55,7 +55,8 @@ async function runMode(mode: SessionResult['mode'], running: RunningService, env
   const ask = async <Body>(path: string, body: object): Promise<Body> => JSON.parse(await send('POST', origin, key, path, body)) as Body;
   const agentOf = (index: number): string | undefined => agents[index % agents.length];
   const threads = await inParallel(plan.threads, (index) => post(origin, key, '/v1/threads', { assistant_id: agentOf(index) }));
-  const minted = await inParallel(plan.threads, (index) => ask<Minted>('/v1/sessions', { assistant_id: agentOf(index), endUser: `visitor-${index}` }));
+  // Without a user: the memories of one are looked for whoever runs, and are measured elsewhere.
+  const minted = await inParallel(plan.threads, (index) => ask<Minted>('/v1/sessions', { assistant_id: agentOf(index) }));
   const passes = new Map(minted.map(({ session, pass }) => [session.thread_id, pass.token]));
   const target = { kind: 'service', origin, pid, key } as const;
   await floor.load.open(`sessions/${mode}/key`, { ...target, threads });
@@ -71,7 +72,7 @@ async function runMode(mode: SessionResult['mode'], running: RunningService, env
     mint: (index) => ask('/v1/sessions', { assistant_id: agentOf(index), endUser: `visitor-${index}` }),
     renewal: (index) => {
       const { resumeToken } = minted[index % minted.length] ?? {};
-      return ask('/v1/sessions/refresh', { resumeToken: resumeToken?.token, endUser: `visitor-${index % minted.length}` });
+      return ask('/v1/sessions/refresh', { resumeToken: resumeToken?.token });
     },
   });
   await running.stop();
