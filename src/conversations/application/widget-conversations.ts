@@ -20,8 +20,12 @@ export class WidgetConversations {
     return (await this.createThread.forWidget(organizationId, agentId)).id;
   }
 
-  /** @returns the agent of a conversation; null when the organization has no such conversation, or its agent is gone */
+  /**
+   * Always from the database: a conversation that another process has deleted is none.
+   * @returns the agent of a conversation; null when the organization has no such conversation, or its agent is gone
+   */
   async agentOf(organizationId: string, threadId: string): Promise<string | null> {
+    this.lookup.forget(organizationId, threadId);
     return (await this.lookup.find(organizationId, threadId))?.agentId ?? null;
   }
 

@@ -58,7 +58,7 @@ export class RenewSession {
   }
 
   private async requireAgent(caller: ApiKeyPrincipal, { organizationId, agentId }: Session): Promise<void> {
-    if (!(await this.agents.find(organizationId, agentId))) throw new SessionAgentNotFound();
+    if (!(await this.agents.current(organizationId, agentId))) throw new SessionAgentNotFound();
     if (!mayUseAgent(caller, agentId)) throw new ForbiddenByAgentAllowlist();
   }
 }

@@ -1,13 +1,16 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ResourceLookup, ResourceLookups } from '../../access/index.js';
-import { AgentDirectory, type RunnableAgent } from '../../agents/index.js';
+import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
 import { SessionAgentNotFound } from '../domain/sessions.errors.js';
 
-/** The guard's look-up of the agent that a session is minted for, of every type; its absence has the sessions' own body. */
+/**
+ * The guard's look-up of the agent that a session is minted for, of every type; its absence has the sessions' own body.
+ * Always from the database: no session begins with an agent that another process has deleted.
+ */
 export const SESSION_AGENT = 'session-agent';
 
 @Injectable()
-export class SessionAgentLookup extends ResourceLookup<RunnableAgent> implements OnModuleInit {
+export class SessionAgentLookup extends ResourceLookup<CurrentAgent> implements OnModuleInit {
   readonly kind = SESSION_AGENT;
 
   constructor(
@@ -21,8 +24,8 @@ export class SessionAgentLookup extends ResourceLookup<RunnableAgent> implements
     this.lookups.register(this);
   }
 
-  find(organizationId: string, id: string): Promise<RunnableAgent | null> {
-    return this.agents.find(organizationId, id);
+  find(organizationId: string, id: string): Promise<CurrentAgent | null> {
+    return this.agents.current(organizationId, id);
   }
 
   absent(): SessionAgentNotFound {

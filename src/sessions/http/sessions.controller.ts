@@ -1,7 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, type ApiKeyPrincipal, bodyResource, Caller, Resource } from '../../access/index.js';
-import type { RunnableAgent } from '../../agents/index.js';
+import type { CurrentAgent } from '../../agents/index.js';
 import { ApiCauses, ApiErrors } from '../../platform/http/index.js';
 import { MintSession } from '../application/mint-session.js';
 import { RenewSession } from '../application/renew-session.js';
@@ -33,7 +33,7 @@ export class SessionsController {
   async mint(
     @Caller() caller: ApiKeyPrincipal,
     @Body() { endUser, thread_id: threadId }: MintSessionBody,
-    @Resource(SESSION_AGENT) agent: RunnableAgent,
+    @Resource(SESSION_AGENT) agent: CurrentAgent,
   ): Promise<MintedSessionResponse> {
     const credentials = await this.mintSession.execute(caller, { agentId: agent.id, endUser, threadId });
     if (!credentials.resumeToken) throw new Error('A session was minted without a resume token');

@@ -159,6 +159,28 @@ describe('a renewal', () => {
     });
   });
 
+  it('tells at once that another process has deleted the conversation, or the agent; so does a mint', async () => {
+    const key = organization.key;
+    const own = await service.agent(key);
+    const minted = await mint({ assistant_id: own });
+    const other = await mint({ assistant_id: own });
+    const replica = await service.replica();
+    try {
+      const body = { assistant_id: own, thread_id: minted.session.thread_id };
+      // What this process knows is no older than that.
+      expect(await refusedMint(body)).toMatchObject({ status: 201 });
+      expect(await renewSession(service, key, other)).toMatchObject({ status: 200 });
+      await replica.http('DELETE', `/v1/threads/${minted.session.thread_id}`, { key });
+      expect(await renewSession(service, key, minted)).toMatchObject({ status: 404, body: { error: 'thread_not_found' } });
+      expect(await refusedMint(body)).toMatchObject({ status: 404, body: { error: 'thread_not_found' } });
+      await replica.http('DELETE', `/v1/agents/${own}`, { key });
+      expect(await renewSession(service, key, other)).toMatchObject({ status: 404, body: { error: 'agent_not_found' } });
+      expect(await refusedMint({ assistant_id: own })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } });
+    } finally {
+      await replica.close();
+    }
+  });
+
   it('tells that the conversation, or the agent, is gone', async () => {
     const own = await service.agent(organization.key);
     const minted = await mint({ assistant_id: own, endUser: 'u-1' });
