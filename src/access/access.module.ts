@@ -24,6 +24,7 @@ import { AuthenticateRequest } from './http/authenticate-request.js';
 import { BudgetGuard, budgets } from './http/budget.guard.js';
 import { FailedCredentials } from './http/failed-credentials.js';
 import { LimitRefusals } from './http/limit-refusals.js';
+import { RefusePass } from './http/refuse-pass.js';
 import { RouteDeclarations } from './http/route-declarations.js';
 import { TellBudget } from './http/tell-budget.js';
 import { ApiKeyRepository } from './persistence/api-key.repository.js';
@@ -58,6 +59,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     OrganizationRepository,
     RecordKeyUse,
     ResourceLookups,
+    RefusePass,
     RevokeApiKey,
     RouteDeclarations,
     SessionPasses,
@@ -72,6 +74,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     FirstOrganization,
     MemberDirectory,
     OrganizationDirectory,
+    RefusePass,
     ResourceLookups,
     RouteDeclarations,
     SessionPasses,

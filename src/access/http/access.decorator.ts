@@ -3,6 +3,7 @@ import { ApiExtension, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AddRouteConfig, type AnswerHeader, ApiAnswerHeader, RATE_LIMIT_HEADERS } from '../../platform/http/index.js';
 import type { Capability } from '../domain/capability.js';
+import type { Principal } from '../domain/principal.js';
 
 /** A resource that a route names by its id; its `kind` is that of a registered `ResourceLookup`. */
 export interface ResourceReference {
@@ -69,6 +70,11 @@ export function accessDeclarationOf(handler: object): AccessDeclaration | undefi
 /** The same for the route that a request has matched, before its handler is known. */
 export function requestDeclarationOf(request: FastifyRequest): AccessDeclaration | undefined {
   return Reflect.get(request.routeOptions.config, ACCESS_DECLARATION) as AccessDeclaration | undefined;
+}
+
+/** Whether the kind of credential may call the route at all: to a session pass one that does not name it is closed. */
+export function isOpenTo({ sessionPass }: AccessDeclaration, { kind }: Principal): boolean {
+  return kind === 'api_key' || sessionPass === true;
 }
 
 /** A resource named by a path parameter. */

@@ -12,7 +12,7 @@ import {
   UndeclaredRoute,
 } from '../domain/access.errors.js';
 import { hasCapability, mayUseAgent, type Principal, type SessionPassPrincipal } from '../domain/principal.js';
-import { type AccessDeclaration, accessDeclarationOf } from './access.decorator.js';
+import { type AccessDeclaration, accessDeclarationOf, isOpenTo } from './access.decorator.js';
 import { requestAccess } from './request-access.js';
 import { RequestedResources } from './requested-resources.js';
 
@@ -52,11 +52,11 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-function checkRoute({ scope, level, sessionPass }: AccessDeclaration, principal: Principal): void {
-  if (principal.kind === 'session_pass') {
-    if (!sessionPass) throw ForbiddenForSessionPass.route();
-    return;
-  }
+function checkRoute(declaration: AccessDeclaration, principal: Principal): void {
+  // `RefusePass` has done so before the body was read; nothing is open because a hook is missing.
+  if (!isOpenTo(declaration, principal)) throw ForbiddenForSessionPass.route();
+  if (principal.kind === 'session_pass') return;
+  const { scope, level } = declaration;
   if (scope !== 'none' && !hasCapability(principal, scope)) throw ForbiddenByKeyRole.lacking(scope);
   if (level === 'organization' && principal.agentIds !== null) throw new ForbiddenOrganizationEndpoint();
 }

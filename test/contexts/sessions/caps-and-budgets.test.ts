@@ -110,7 +110,7 @@ describe('the budget of a session', () => {
     const renewed = (await renewSession(service, organization.key, minted)).body.pass.token;
     const elsewhere = await service.http('GET', '/v1/threads', { key: renewed });
     expect([elsewhere.status, ...budgetOf(elsewhere.headers)]).toEqual([403, '60', '58', '60']);
-    const unreadable = await service.http('POST', '/v1/threads', { key: renewed, body: '{' });
+    const unreadable = await service.http('POST', `/v1/threads/${minted.session.thread_id}/runs`, { key: renewed, body: '{' });
     expect([unreadable.status, ...budgetOf(unreadable.headers).slice(0, 2)]).toEqual([400, '60', '57']);
     await useUpBudget(storage(), `session:${minted.session.id}`, 60, 'session');
     const refused = await service.http('GET', path, { key: renewed });
@@ -118,6 +118,7 @@ describe('the budget of a session', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(budgetOf(refused.headers).slice(0, 2)).toEqual(['60', '0']);
     expect(refused.headers.get('x-thread-id')).toBe(minted.session.thread_id);
+    expect(await service.http('GET', '/v1/threads', { key: renewed })).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect((await service.http('GET', path, { key: (await mint()).pass.token })).status).toBe(404);
   });
 

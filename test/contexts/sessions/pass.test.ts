@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { newId } from '../../../src/platform/ids/index.js';
@@ -103,6 +106,19 @@ describe('a session pass', () => {
       });
     }
     expect((await service.http('GET', '/v1/nowhere', { key: pass.token })).status).toBe(404);
+  });
+
+  it('is refused before the body is read, of whatever size that is', async () => {
+    const { pass } = await mint();
+    const headers = { authorization: `Bearer ${pass.token}`, 'content-type': 'multipart/form-data; boundary=x', 'content-length': '50000000' };
+    const upload = request(`${service.baseUrl}/v1/files/upload`, { method: 'POST', headers });
+    upload.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
+    // The rest never comes.
+    const [answer] = (await once(upload, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(403);
+    expect(JSON.parse(await text(answer))).toMatchObject({ code: 'forbidden_for_session_pass' });
+    expect(answer.headers).toMatchObject({ 'ratelimit-limit': '60', 'ratelimit-remaining': '59' });
+    upload.destroy();
   });
 
   it('ages out, and tells so', async () => {
