@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RemoveAgentData } from '../../../src/agents/jobs/remove-agent-data.job.js';
+import { TakeUploadTurns } from '../../../src/knowledge/application/take-upload-turns.js';
 import { UnreadableDocument } from '../../../src/knowledge/domain/knowledge.errors.js';
 import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js';
 import { CheckUploadsProcessor } from '../../../src/knowledge/jobs/check-uploads.job.js';
@@ -45,6 +46,11 @@ const check = (): Promise<void> => service.app.get(CheckUploadsProcessor, { stri
 function parseAgain({ id }: Pick<KnowledgeFile, 'id'>, attemptsMade = 0, signal?: AbortSignal): Promise<void> {
   const job = activeJob({ organizationId: organization.id, agentId: owner.agentId, fileId: id }, signal);
   return service.app.get(ParseUploadProcessor, { strict: false }).process(Object.assign(job, { attemptsMade }));
+}
+
+/** The queue is given no file, so that no attempt is made but those of the test. */
+function withoutQueue(): void {
+  jest.spyOn(service.app.get(TakeUploadTurns, { strict: false }), 'execute').mockResolvedValue(undefined);
 }
 
 interface Held {
@@ -146,6 +152,7 @@ describe('a file that is not at fault', () => {
     ['the parser is at fault', () => jest.spyOn(parser(), 'parse').mockRejectedValue(new Error('its process could not be started'))],
     ['the index is at fault', () => jest.spyOn(index(), 'put').mockRejectedValue(new Error('a bug'))],
   ])('where %s: stays processing between attempts, and fails with a general reason after the last', async (_what, fail) => {
+    withoutQueue();
     fail();
     const file = await addFile(service, owner, 'about lions');
     await expect(parseAgain(file, LAST_ATTEMPT - 1)).rejects.toThrow();
@@ -159,6 +166,7 @@ describe('a file that is not at fault', () => {
   });
 
   it('loses no attempt to a process that stops, and is not told as failed by it', async () => {
+    withoutQueue();
     jest.spyOn(parser(), 'parse').mockImplementation((_document, signal) => Promise.reject(signal.reason as Error));
     const file = await addFile(service, owner, 'about lions');
     const stopping = AbortSignal.abort(new Error('The process stops'));
