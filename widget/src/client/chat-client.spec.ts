@@ -69,7 +69,7 @@ function world({ tab = new Tab(), options = {}, seams = {} }: { tab?: Tab; optio
     monotonic: () => now,
     // Time passes by sleeping alone; a silence of 45 s is never over while something is sent.
     sleep: (ms, signal) => {
-      if (ms >= 40_000) return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+      if (ms >= 40_000 && ms <= 45_000) return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
       slept.push(ms);
       now += ms;
       return Promise.resolve();
@@ -120,6 +120,14 @@ describe('credentials', () => {
     expect(failures).toHaveLength(1);
   });
 
+  it.each([0, -5, Number.NaN, Infinity, 1_795_521_597, '900', null])('say a life that can be one, and not %p', async (expiresIn) => {
+    const given = { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn };
+    const { client, failures, slept } = world({ options: { credentials: () => Promise.resolve(given as never) } });
+    await client.start();
+    expect(client.state.failure).toMatchObject({ code: 'credentials', message: expect.stringContaining('expiresIn'), terminal: true });
+    expect([failures.length, slept.length]).toEqual([1, 0]);
+  });
+
   it('of an endpoint are asked for by POST; what it refuses is refused for good, what fails is tried again', async () => {
     service.next('POST /session', json(503, {}), json(200, { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn: 9 }));
     const good = world({ options: { credentials: `${service.url}/session` } });
@@ -165,14 +173,18 @@ describe('a message', () => {
     expect(twice.asked).toHaveLength(2);
   });
 
-  it('waits exactly as long as Retry-After says', async () => {
+  it.each([
+    ['7', 7_000],
+    ['0', 0],
+    ['99999999999', 3_600_000],
+    ['-1', 5_000],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', 5_000],
+  ])('waits as long as Retry-After (%s) says, an hour at most', async (told, waited) => {
     const { client, slept } = world();
-    const statuses: string[] = [];
-    client.subscribe(() => statuses.push(client.state.status));
-    service.next(RUNS, json(429, { code: 'rate_limited' }, { 'retry-after': '7' }), stream(WHOLE));
+    service.next(RUNS, json(429, { code: 'rate_limited' }, { 'retry-after': told }), stream(WHOLE));
     await client.start();
     await client.send('Hi');
-    expect(slept).toEqual([7_000]);
+    expect(slept).toEqual([waited]);
     expect(said(client)).toEqual(WHOLE_REPLY);
   });
 

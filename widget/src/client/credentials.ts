@@ -4,6 +4,8 @@ import type { Seams } from './seams.js';
 
 const TRIES = 3;
 const FIRST_PAUSE_MS = 500;
+/** Ten years: no pass lives so long, and the instant of its end is easily mistaken for its life. */
+const MAX_LIFE_S = 315_360_000;
 
 /**
  * Asks the customer's server for credentials. What it refuses (4xx) is refused for good; what fails is tried again a
@@ -65,8 +67,9 @@ function flat(answer: unknown): SessionCredentials {
     );
   }
   const { pass, threadId, sessionId, expiresIn, resumeToken } = given;
-  if (typeof pass !== 'string' || typeof threadId !== 'string' || typeof sessionId !== 'string' || typeof expiresIn !== 'number') {
-    throw refused('The credentials must have pass, threadId and sessionId as texts, and expiresIn as a number of seconds.');
+  const isLife = typeof expiresIn === 'number' && expiresIn > 0 && expiresIn <= MAX_LIFE_S;
+  if (typeof pass !== 'string' || typeof threadId !== 'string' || typeof sessionId !== 'string' || !isLife) {
+    throw refused('The credentials must have pass, threadId and sessionId as texts, and expiresIn as the number of seconds that the pass still has.');
   }
   return { pass, threadId, sessionId, expiresIn, ...(typeof resumeToken === 'string' ? { resumeToken } : {}) };
 }

@@ -21,6 +21,8 @@ const WAITS = 20;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
 const DEFAULT_WAIT_S = 5;
+/** The most that the service says. A timer that is set for weeks ends at once. */
+const MAX_WAIT_S = 3_600;
 
 /** Requests to the service, with what is done about the answers that ask for something. */
 export class ServiceRequests {
@@ -56,14 +58,13 @@ export class ServiceRequests {
       }
       if (response?.status === 429 && !request.background && !isLifetimeCap(refusal?.code) && waits < WAITS) {
         waits += 1;
-        await this.wait(secondsOf(response), request.signal);
+        await this.wait(toldWait(response) ?? DEFAULT_WAIT_S, request.signal);
         continue;
       }
       const failed = !response || response.status >= 500;
       if (failed && request.repeatable && attempt <= REPEATS) {
         attempt += 1;
-        const told = response?.headers.get('retry-after');
-        await this.pause(told ? Number(told) * 1000 : undefined, attempt, request.signal);
+        await this.pause(response && toldWait(response), attempt, request.signal);
         continue;
       }
       if (!response) throw new ChatError('network', 'The service cannot be reached.');
@@ -102,9 +103,9 @@ export class ServiceRequests {
     }
   }
 
-  private pause(told: number | undefined, attempt: number, signal: AbortSignal): Promise<void> {
+  private pause(told: number | null, attempt: number, signal: AbortSignal): Promise<void> {
     const backoff = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 2), MAX_PAUSE_MS);
-    return this.seams.sleep(told !== undefined && told >= 0 ? told : backoff * (0.5 + this.seams.random()), signal);
+    return this.seams.sleep(told === null ? backoff * (0.5 + this.seams.random()) : told * 1000, signal);
   }
 }
 
@@ -113,7 +114,9 @@ function isExpired(refusal: WireError | null): boolean {
   return refusal?.code === undefined || refusal.code === 'pass_expired';
 }
 
-function secondsOf({ headers }: Response): number {
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds : DEFAULT_WAIT_S;
+/** In seconds; null where the answer tells no number of them. */
+function toldWait({ headers }: Response): number | null {
+  const told = headers.get('retry-after');
+  const seconds = told === null ? Number.NaN : Number(told);
+  return seconds >= 0 ? Math.min(seconds, MAX_WAIT_S) : null;
 }
