@@ -1,7 +1,7 @@
 import type { ReplyProgress } from './apply-event.js';
 import { ChatError, failureOf } from './chat-error.js';
 import { checkOptions } from './check-options.js';
-import type { Approval, Chat, ChatFailure, ChatMessage, ChatState, Decisions, UploadedFile } from './chat-state.js';
+import { type Approval, type Chat, type ChatFailure, type ChatMessage, type ChatState, type Decisions, takesMessages, type UploadedFile } from './chat-state.js';
 import { Conversation } from './conversation.js';
 import { followRun } from './follow-run.js';
 import type { ChatOptions, ReactionKind } from './options.js';
@@ -62,8 +62,7 @@ export class ChatClient implements Chat {
   }
 
   async send(text: string, attachments: readonly WireAttachment[] = []): Promise<void> {
-    const { status } = this.state;
-    if ((status !== 'ready' && status !== 'awaiting_approval') || text === '') return;
+    if (!takesMessages(this.state) || text === '') return;
     this.sent += 1;
     const key = `sent:${String(this.sent)}`;
     const nothing = { id: null, components: [], tools: [], reaction: null };

@@ -11,6 +11,11 @@ import type { WireAttachment, WireComponent } from './wire.js';
  */
 export type ChatStatus = 'idle' | 'connecting' | 'ready' | 'responding' | 'reconnecting' | 'awaiting_approval' | 'waiting' | 'failed';
 
+/** Whether a message can be said now; what is said at any other time is not taken. */
+export function takesMessages({ status }: Pick<ChatState, 'status'>): boolean {
+  return status === 'ready' || status === 'awaiting_approval';
+}
+
 export interface ToolActivity {
   readonly id: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { ChatState } from '../client/chat-state.js';
+import { type ChatState, takesMessages } from '../client/chat-state.js';
 import { ICONS, iconButton, make } from './dom.js';
 import { FileTray } from './file-tray.js';
 import type { ViewContext } from './view-context.js';
@@ -54,8 +54,7 @@ export class Composer {
 
   /** Of the chat as it is: what was drawn last may be a frame behind, and a message that the chat does not take would be lost. */
   private get canSend(): boolean {
-    const { status } = this.context.chat.state;
-    return (status === 'ready' || status === 'awaiting_approval') && this.input.value.trim() !== '' && !this.tray.isUploading;
+    return takesMessages(this.context.chat.state) && this.input.value.trim() !== '' && !this.tray.isUploading;
   }
 
   private look(): void {
