@@ -22,10 +22,9 @@ export interface CatalogueModel {
   /** Not available on the operator's managed key. */
   readonly ownKeyOnly: boolean;
   readonly credits: CreditRate;
-  /**
-   * Characters of earlier conversation that the model is given: about three quarters of its context at four
-   * characters a token.
-   */
+  /** The size of its context window in tokens, as its provider publishes it. */
+  readonly contextTokens: number;
+  /** Characters of earlier conversation that the model is given: at most about three quarters of its context window. */
   readonly historyCharacters: number;
   /** The model of an agent whose creator named none. Exactly one a provider. */
   readonly isDefault: boolean;

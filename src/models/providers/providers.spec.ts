@@ -74,6 +74,9 @@ describe.each([...MODEL_PROVIDERS])('$type, which agents run on', (provider) => 
   });
 
   it('gives every model a share of its context for earlier conversation', () => {
-    for (const model of provider.models) expect(model.historyCharacters).toBeGreaterThan(0);
+    for (const { historyCharacters, contextTokens } of provider.models) {
+      expect(historyCharacters).toBeGreaterThan(0);
+      expect(historyCharacters / 4).toBeLessThanOrEqual(contextTokens * 0.76);
+    }
   });
 });

@@ -7,6 +7,7 @@ const GEMINI = {
   withoutThinking: 'disabled',
   takesTemperature: true,
   ownKeyOnly: false,
+  contextTokens: 1_048_576,
   historyCharacters: 3_000_000,
   isDefault: false,
 } as const;
