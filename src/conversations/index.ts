@@ -17,5 +17,5 @@ export { MAX_USER_ID, userKeyOf } from './domain/user-key.js';
 export * from './ports/index.js';
 export { REACTION_NAMES, type ReactionName } from './domain/message.js';
 export type { Message, ToolCallRecord } from './domain/message.js';
-export type { Run, RunError, RunStatus, RunUsage } from './domain/run.js';
+export { type Run, RUN_ERROR_CODES, type RunError, type RunErrorCode, type RunStatus, type RunUsage } from './domain/run.js';
 export type { Channel } from './domain/thread.js';

@@ -10,8 +10,8 @@ import { FailedCredentials } from './failed-credentials.js';
 import { admit } from './request-access.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
-/** Three parts in base64url: a signed token. What is not even that is taken for a wrong API key. */
-const SESSION_PASS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/** Three parts in base64url: a signed token, whose signature may have been cut off. Any other text counts as an API key. */
+const SESSION_PASS = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
  * Authenticates before the body is read: nobody without a credential makes the service buffer or parse

@@ -6,6 +6,17 @@ export type RunStatus = 'running' | 'completed' | 'requires_action' | 'failed' |
 /** Why a run did not complete, as `run.error.code` and the stream's `RUN_ERROR` name it. */
 export type RunErrorCode = ModelFailureCode | 'run_timeout' | 'server_shutdown' | 'internal';
 
+export const RUN_ERROR_CODES = Object.keys({
+  provider_error: true,
+  provider_rate_limited: true,
+  provider_auth: true,
+  provider_overloaded: true,
+  run_timeout: true,
+  context_too_long: true,
+  server_shutdown: true,
+  internal: true,
+} satisfies Record<RunErrorCode, true>) as readonly RunErrorCode[];
+
 export interface RunError {
   readonly code: RunErrorCode;
   /** Public; never quotes a provider. */

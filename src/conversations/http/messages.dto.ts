@@ -13,7 +13,7 @@ import {
 import { AttachmentResponse } from './attachments.dto.js';
 import { APPROVAL_HOURS } from '../domain/approval.js';
 import type { MessageRole, MessageStatus, ToolCallStatus } from '../domain/message.js';
-import type { RunErrorCode, RunStatus } from '../domain/run.js';
+import { RUN_ERROR_CODES, type RunErrorCode, type RunStatus } from '../domain/run.js';
 
 const ROLES = ['user', 'assistant'] as const satisfies readonly MessageRole[];
 const MESSAGE_STATUSES = ['completed', 'incomplete', 'failed'] as const satisfies readonly MessageStatus[];
@@ -34,16 +34,6 @@ const RUN_STATUSES = [
   'cancelled',
   'timed_out',
 ] as const satisfies readonly RunStatus[];
-const RUN_ERROR_CODES = [
-  'provider_error',
-  'provider_rate_limited',
-  'provider_auth',
-  'provider_overloaded',
-  'run_timeout',
-  'context_too_long',
-  'server_shutdown',
-  'internal',
-] as const satisfies readonly RunErrorCode[];
 
 export class ToolCallResponse {
   @StringField()

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { type CursorScope, Cursors } from '../../platform/cursors/index.js';
-import { earlier, later, type TimeRange } from '../domain/analytics-range.js';
+import { earlier, later, requireOrder, type TimeRange } from '../domain/analytics-range.js';
 import type { Trace } from '../domain/trace.js';
 import { EXPORT_PAGE, EXPORT_PAGE_BYTES, RETENTION_MS } from '../limits.js';
 import { TraceExportRepository, type WalkPosition } from '../persistence/trace-export.repository.js';
@@ -36,9 +36,12 @@ export class ExportTraces {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ValidationFailed for a cursor that no walk through this agent's traces was given */
+  /**
+   * @throws ValidationFailed for a cursor that no walk through this agent's traces was given, and for a range that ends
+   * before it begins
+   */
   async execute(organizationId: string, agentId: string, query: ExportQuery): Promise<ExportPage> {
-    const scope = { list: `trace-export:${agentId}`, organizationId };
+    const scope = { list: `trace-export:${agentId}`, organizationId, field: 'meta.cursor' };
     const walk = this.walkOf(scope, query);
     if (walk.to <= walk.from) return { traces: [], cursor: null };
     const bounds = { limit: EXPORT_PAGE, maxBytes: EXPORT_PAGE_BYTES };
@@ -50,6 +53,7 @@ export class ExportTraces {
   private walkOf(scope: CursorScope, { from, to, cursor }: ExportQuery): Walk {
     const now = this.clock.now();
     const oldest = new Date(now.getTime() - RETENTION_MS);
+    if (cursor === undefined) requireOrder(from, to);
     const begun = cursor === undefined ? { from: oldest, to: to ?? now, after: null } : this.begunWalk(scope, cursor);
     return { from: later(from ?? begun.from, oldest), to: earlier(begun.to, now), after: begun.after };
   }

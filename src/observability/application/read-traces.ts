@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
+import { requireOrder } from '../domain/analytics-range.js';
 import { MessageTraceNotFound, TraceNotFound } from '../domain/observability.errors.js';
 import type { Trace, TraceSummary } from '../domain/trace.js';
 import { RETENTION_MS } from '../limits.js';
@@ -31,8 +32,12 @@ export class ReadTraces {
     private readonly clock: Clock,
   ) {}
 
-  /** Newest first. A page beyond the last is empty; traces that come or go meanwhile shift the pages. */
+  /**
+   * Newest first. A page beyond the last is empty; traces that come or go meanwhile shift the pages.
+   * @throws ValidationFailed for a range that ends before it begins
+   */
   async list(organizationId: string, agentId: string, query: TraceQuery): Promise<TracePage> {
+    requireOrder(query.from ?? undefined, query.to ?? undefined);
     const now = this.clock.now();
     const oldest = this.oldestReadable();
     const filter = {

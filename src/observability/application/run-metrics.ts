@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FinishedRun, RunObserver, type RunStatus } from '../../conversations/index.js';
+import { type FinishedRun, RUN_ERROR_CODES, RunObserver, type RunStatus } from '../../conversations/index.js';
 import { PROVIDER_TYPES } from '../../models/index.js';
 import { type Counter, type Histogram, Metrics } from '../../platform/metrics/index.js';
 
@@ -13,6 +13,7 @@ const FIRST_TOKEN_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 60];
 @Injectable()
 export class RunMetrics extends RunObserver {
   private readonly runs: Counter<'status' | 'provider'>;
+  private readonly failures: Counter<'code' | 'provider'>;
   private readonly seconds: Histogram<'provider'>;
   private readonly firstToken: Histogram<'provider'>;
   private readonly tokens: Counter<'provider' | 'direction'>;
@@ -24,6 +25,11 @@ export class RunMetrics extends RunObserver {
       name: 'agent_service_runs_total',
       help: 'Runs that have ended, by status and provider.',
       labels: { status: STATUSES, provider },
+    });
+    this.failures = metrics.counter({
+      name: 'agent_service_failed_runs_total',
+      help: 'Runs that failed or timed out, by the code of their error and provider.',
+      labels: { code: RUN_ERROR_CODES, provider },
     });
     this.seconds = metrics.histogram({
       name: 'agent_service_run_seconds',
@@ -45,8 +51,9 @@ export class RunMetrics extends RunObserver {
   }
 
   override ended({ run, agent: { provider }, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
-    const { status, usage } = run;
+    const { status, usage, error } = run;
     this.runs.increment({ status, provider });
+    if (error) this.failures.increment({ code: error.code, provider });
     this.seconds.observe({ provider }, latencyMs / 1_000);
     if (timeToFirstTokenMs !== null) this.firstToken.observe({ provider }, timeToFirstTokenMs / 1_000);
     if (usage.inputTokens !== null) this.tokens.increment({ provider, direction: 'input' }, usage.inputTokens);

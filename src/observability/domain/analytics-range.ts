@@ -49,6 +49,14 @@ function ordered(from: Date, to: Date): TimeRange {
   return { from, to };
 }
 
+/**
+ * For the timestamps of a query of traces. One that is absent has a default and is always in order.
+ * @throws ValidationFailed when the range ends before it begins
+ */
+export function requireOrder(from: Date | undefined, to: Date | undefined): void {
+  if (from && to && from > to) throw new ValidationFailed('querystring/fromTimestamp must not be after toTimestamp');
+}
+
 export function later(left: Date, right: Date): Date {
   return left > right ? left : right;
 }

@@ -31,6 +31,8 @@ export interface TraceSummary {
   readonly usage: RunUsage;
   readonly input: string;
   readonly output: string;
+  /** Why the run did not complete; null for a run that did, and for one that was cancelled. */
+  readonly error: RunError | null;
 }
 
 /** What one run was asked, answered and did; `input` and `output` are whole. */
@@ -38,7 +40,6 @@ export interface Trace extends TraceSummary {
   /** From the start of the run to the first text; null when there was none. */
   readonly timeToFirstTokenMs: number | null;
   readonly steps: readonly TraceStep[];
-  readonly error: RunError | null;
   readonly userContext: UserContext | null;
 }
 

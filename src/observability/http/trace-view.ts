@@ -20,6 +20,7 @@ export function summaryView(trace: TraceSummary): SummaryView {
     usage: trace.usage,
     input: trace.input,
     output: trace.output,
+    error: trace.error,
   };
 }
 

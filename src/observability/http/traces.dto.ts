@@ -1,4 +1,11 @@
-import type { Channel, RunStatus, StepType, UserContext } from '../../conversations/index.js';
+import {
+  type Channel,
+  RUN_ERROR_CODES,
+  type RunErrorCode,
+  type RunStatus,
+  type StepType,
+  type UserContext,
+} from '../../conversations/index.js';
 import {
   EnumField,
   IntegerField,
@@ -30,7 +37,8 @@ const MAX_LIMIT = 100;
 export class ExportTracesQuery {
   @TimestampField({
     optional: true,
-    description: 'Traces of runs that started then or later. 90 days ago by default, and at the earliest; beside a cursor, as its walk began.',
+    description:
+      'Traces of runs that started then or later. 90 days ago by default, and at the earliest; beside a cursor, as its walk began. After `toTimestamp` is 400.',
   })
   readonly fromTimestamp?: string;
 
@@ -58,7 +66,7 @@ export class ListTracesQuery {
 
   @TimestampField({
     optional: true,
-    description: 'Traces of runs that started then or later. 90 days ago by default, and at the earliest.',
+    description: 'Traces of runs that started then or later. 90 days ago by default, and at the earliest. After `toTimestamp` is 400.',
   })
   readonly fromTimestamp?: string;
 
@@ -75,6 +83,13 @@ export class TraceUsageResponse {
   readonly totalTokens!: number | null;
   @NumberField()
   readonly credits!: number;
+}
+
+export class TraceErrorResponse {
+  @EnumField(RUN_ERROR_CODES, { description: 'The `code` of `run.error` and of the stream\'s `RUN_ERROR`.' })
+  readonly code!: RunErrorCode;
+  @StringField({ description: 'What went wrong, in a sentence for people.' })
+  readonly message!: string;
 }
 
 class TraceFields {
@@ -98,6 +113,11 @@ class TraceFields {
   readonly latencyMs!: number;
   @ObjectField(() => TraceUsageResponse)
   readonly usage!: TraceUsageResponse;
+  @ObjectField(() => TraceErrorResponse, {
+    nullable: true,
+    description: 'Why the run failed or timed out; null for a run with another status.',
+  })
+  readonly error!: TraceErrorResponse | null;
 }
 
 export class TraceSummaryResponse extends TraceFields {

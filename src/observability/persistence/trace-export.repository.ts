@@ -80,6 +80,6 @@ function pageOf(walk: WalkPage) {
 
 
 function toExported(row: InferResult<ReturnType<typeof pageOf>>[number]): Trace {
-  const { time_to_first_token_ms: timeToFirstTokenMs, steps, error, user_context: userContext } = row;
-  return { ...toSummary(row), timeToFirstTokenMs, steps, error, userContext };
+  const { time_to_first_token_ms: timeToFirstTokenMs, steps, user_context: userContext } = row;
+  return { ...toSummary(row), timeToFirstTokenMs, steps, userContext };
 }

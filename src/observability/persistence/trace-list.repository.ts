@@ -61,7 +61,7 @@ function matching({ organizationId, agentId, threadId, from, to }: TraceFilter) 
 /** The drivers answer a `bigint` as text; as a float it is a number, exact as far as JavaScript's are. */
 function summariesOf(filter: TraceFilter) {
   return matching(filter)
-    .select(['id', 'agent_id', 'thread_id', 'message_id', 'channel', 'provider', 'model', 'status', 'started_at', 'credits'])
+    .select(['id', 'agent_id', 'thread_id', 'message_id', 'channel', 'provider', 'model', 'status', 'started_at', 'credits', 'error'])
     .select([
       sql<number>`latency_ms::float8`.as('latency_ms'),
       sql<number | null>`input_tokens::float8`.as('input_tokens'),

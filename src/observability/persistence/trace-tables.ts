@@ -23,7 +23,7 @@ type Columns = ColumnsOf<typeof traces>;
 
 /** What a summary is made of, whether `input` and `output` are whole or their beginnings; large integers as floats. */
 interface SummaryRow
-  extends Pick<Columns, 'id' | 'agent_id' | 'thread_id' | 'message_id' | 'channel' | 'provider' | 'model' | 'status' | 'started_at' | 'credits'> {
+  extends Pick<Columns, 'id' | 'agent_id' | 'thread_id' | 'message_id' | 'channel' | 'provider' | 'model' | 'status' | 'started_at' | 'credits' | 'error'> {
   readonly latency_ms: number;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
@@ -46,5 +46,6 @@ export function toSummary(row: SummaryRow): TraceSummary {
     usage: usageOf(row.input_tokens, row.output_tokens, row.credits),
     input: row.input,
     output: row.output,
+    error: row.error,
   };
 }

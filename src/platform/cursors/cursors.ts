@@ -11,6 +11,8 @@ const SIGNATURE_BYTES = 16;
 export interface CursorScope {
   readonly list: string;
   readonly organizationId: string;
+  /** The field of the answer that holds the list's cursors, for the error message; `nextCursor` where absent. */
+  readonly field?: string;
 }
 
 const positionSchema = z.array(z.string()).min(1);
@@ -31,8 +33,8 @@ export class Cursors {
     const [payload = '', signature = ''] = cursor.split('.');
     const given = Buffer.from(signature, 'base64url');
     // The decoder passes over what is no base64: one position would have many cursors.
-    if (cursor !== `${payload}.${given.toString('base64url')}`) throw unknownCursor();
-    if (!this.masterKeys.verifies('cursors', given, (key) => sign(key, scope, payload))) throw unknownCursor();
+    if (cursor !== `${payload}.${given.toString('base64url')}`) throw unknownCursor(scope);
+    if (!this.masterKeys.verifies('cursors', given, (key) => sign(key, scope, payload))) throw unknownCursor(scope);
     return positionSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
   }
 }
@@ -44,6 +46,6 @@ function sign(key: Buffer, { list, organizationId }: CursorScope, payload: strin
     .subarray(0, SIGNATURE_BYTES);
 }
 
-function unknownCursor(): ValidationFailed {
-  return new ValidationFailed('querystring/cursor must be a nextCursor that this list has answered');
+function unknownCursor({ field = 'nextCursor' }: CursorScope): ValidationFailed {
+  return new ValidationFailed(`querystring/cursor must be a ${field} that this list has answered`);
 }

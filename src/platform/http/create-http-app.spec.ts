@@ -320,6 +320,7 @@ describe('every answer', () => {
       });
       expect(answer).toMatchObject({ status: 204, body: null });
       expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS');
+      expect(answer.headers.get('access-control-max-age')).toBe('7200');
       expect(answer.headers.get('access-control-allow-headers')).toBe(
         'content-type, authorization, connection, cache-control, x-requested-with',
       );

@@ -8,7 +8,7 @@ import { useUpBudget } from '../../support/budgets.js';
 import { until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { type MetricFamily, readPrometheusText, type Sample, sampleOf } from '../../support/prometheus-text.js';
-import { calls, HeldReply, says } from '../../support/scripted-models.js';
+import { breaksOffAfter, calls, HeldReply, refuses, says } from '../../support/scripted-models.js';
 import { during, endlessTool, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { Talk } from '../../support/talk.js';
 
@@ -138,6 +138,15 @@ describe('a call of a tool', () => {
     expect(await ended()).toEqual({ cancelled: 1 });
     expect(await durations()).toBe(before);
   });
+});
+
+it('counts a run that failed by the code of its error, and no other run', async () => {
+  const talk = await Talk.start(service);
+  const [failed, statuses] = [await counting('agent_service_failed_runs_total', 'code'), await counting('agent_service_runs_total', 'status')];
+  service.models.next(says('Fine.'), breaksOffAfter('Half'), refuses(401));
+  for (const text of ['Hi', 'Break', 'Refuse']) await talk.run(text);
+  expect(await failed()).toEqual({ provider_error: 1, provider_auth: 1 });
+  expect(await statuses()).toEqual({ completed: 1, failed: 2 });
 });
 
 it('counts runs and streams while they last', async () => {

@@ -191,6 +191,7 @@ describe('a walk', () => {
       { toTimestamp: '0000-01-01T00:00:00Z' },
       { fromTimestamp: '9999-12-31T23:59:59Z' },
       { fromTimestamp: '2020-01-01T00:00:00Z', toTimestamp: '2020-02-01T00:00:00Z' },
+      { fromTimestamp: '2026-02-01T00:00:00Z', toTimestamp: '2026-02-01T00:00:00Z' },
     ];
     for (const query of ranges) {
       expect(await exportOf(talk, query)).toMatchObject({ status: 200, body: { traces: [], meta: { cursor: null } } });
@@ -229,6 +230,8 @@ describe('exports', () => {
     ['toTimestamp=now', 'toTimestamp'],
     ['page=1', 'page'],
     ['limit=5', 'limit'],
+    ['fromTimestamp=2026-03-02T00:00:00Z&toTimestamp=2026-03-01T00:00:00Z', 'fromTimestamp'],
+    ['cursor=made-up', 'meta.cursor'],
   ])('refuse ?%s and name the field', async (query, field) => {
     const talk = await Talk.start(service);
     const answer = await service.http('GET', `/v1/agents/${talk.agentId}/traces/export?${query}`, { key: talk.key });

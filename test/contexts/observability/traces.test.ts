@@ -73,6 +73,8 @@ async function traced(at: Place, text = 'Hi', reply = 'Hello'): Promise<{ runId:
   return { runId: body.run.id, messageId: body.message.id };
 }
 
+const PROVIDER_ERROR = { code: 'provider_error', message: expect.stringContaining('model provider') };
+
 describe('a run leaves a trace', () => {
   it('with a step for each call of the model and of a tool', async () => {
     const at = await place();
@@ -102,6 +104,7 @@ describe('a run leaves a trace', () => {
       usage: ran.run.usage,
       input: 'How is the weather?',
       output: 'It rains.',
+      error: null,
       steps: expect.any(Array),
       reactions: {},
       userContext,
@@ -137,12 +140,12 @@ describe('a run leaves a trace', () => {
     await run(at, 'Break');
     const { body } = await list(at.key, at.traces);
     expect(body.traces).toMatchObject([
-      { status: 'failed', input: 'Break', output: 'Half an answ', messageId: expect.any(String) },
-      { status: 'failed', input: 'Fail', output: '', messageId: null },
+      { status: 'failed', input: 'Break', output: 'Half an answ', messageId: expect.any(String), error: PROVIDER_ERROR },
+      { status: 'failed', input: 'Fail', output: '', messageId: null, error: PROVIDER_ERROR },
     ]);
     const failed = await get(at.key, `${at.traces}/${body.traces[1]?.id ?? ''}`);
     const steps = [{ type: 'model', error: expect.any(String) }];
-    expect(failed.body).toMatchObject({ timeToFirstTokenMs: null, steps });
+    expect(failed.body).toMatchObject({ timeToFirstTokenMs: null, steps, error: PROVIDER_ERROR });
   });
 
   it('which holds no API key, of the service or of the agent', async () => {
@@ -189,6 +192,7 @@ describe('the list of traces', () => {
       usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: expect.any(Number) },
       input: 'Second',
       output: '😀'.repeat(200),
+      error: null,
     });
     expect(last.body.traces).toMatchObject([{ id: first.runId, input: '😀'.repeat(200) }]);
     expect(beyond.body).toEqual({ traces: [], meta: { page: 3, limit: 2, totalItems: 3, totalPages: 2 } });
@@ -229,6 +233,7 @@ describe('the list of traces', () => {
     ['sessionId=abc', 'sessionId'],
     ['fromTimestamp=yesterday', 'fromTimestamp'],
     ['toTimestamp=2026-02-30T00:00:00Z', 'toTimestamp'],
+    ['fromTimestamp=2026-03-02T00:00:00Z&toTimestamp=2026-03-01T23:59:59.999Z', 'fromTimestamp'],
     ['sort=asc', 'sort'],
   ])('refuses ?%s and names the field', async (query, field) => {
     const at = await place();
