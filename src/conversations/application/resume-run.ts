@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { AttachmentMemory } from '../../files/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { storableJson } from '../../platform/database/index.js';
 import { type ApprovalAnswer, decide, hasExpired, type ResumeInput, validateAnswers } from '../domain/approval.js';
-import { answersUnfit, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
+import { answersUnfit, askedForAnother, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import { AttachedFiles } from '../engine/attached-files.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { RunRepository } from '../persistence/run.repository.js';
+import type { UserContext } from '../ports/index.js';
 import { AdmitRun } from './admit-run.js';
 import { IdempotentRuns } from './idempotent-runs.js';
 import { type Refusal, RunLauncher, type RunRequest } from './run-launcher.js';
@@ -15,6 +18,8 @@ import type { ThreadReference } from './thread-lookup.js';
 export type ResumeRunCommand = Omit<RunRequest, 'agent'> & {
   readonly thread: ThreadReference;
   readonly answers: readonly ApprovalAnswer[];
+  /** The field of the request that holds its `userContext`, for the error that names it. */
+  readonly userContextField: string;
 };
 
 /** Takes the answers to the calls that the thread's last run ended with, and goes on in a run of its own. */
@@ -32,13 +37,14 @@ export class ResumeRun {
 
   /**
    * @returns the run under way, or for a repeated request the one that the first made
-   * @throws DomainError `invalid` when the answers are not one for each open request, and what `StartRun.execute`
-   * throws; nothing is called or stored then
+   * @throws DomainError `invalid` when the answers are not one for each open request or `userContext` is not that of the
+   * run that asked, and what `StartRun.execute` throws; nothing is called or stored then
    */
-  execute({ thread, answers, ...request }: ResumeRunCommand): Promise<ActiveRun> {
+  execute({ thread, answers, userContextField, ...request }: ResumeRunCommand): Promise<ActiveRun> {
     const { organizationId } = request;
     const start = async (): Promise<ActiveRun> => {
       const resumeInput = await this.resumeInputOf(organizationId, thread, answers);
+      if (!isSame(request.userContext, resumeInput.user.userContext)) throw askedForAnother(userContextField);
       await this.admitRun.execute(organizationId, thread.agent);
       const attached = new AttachedFiles([], this.memory.reserve());
       const result = await this.launcher.launch(
@@ -64,7 +70,7 @@ export class ResumeRun {
     const unfit = validateAnswers(open.requests, answers, expired);
     if (unfit) throw answersUnfit(unfit);
     if (open.runId === null) throw new Error('Answers fit requests that no run has made');
-    return { runId: open.runId, decisions: decide(open.requests, answers) };
+    return { runId: open.runId, decisions: decide(open.requests, answers), user: open.user };
   }
 
   private async refusal(because: Refusal, organizationId: string, { id }: ThreadReference): Promise<Error> {
@@ -73,4 +79,9 @@ export class ResumeRun {
     if (because === 'answered' && (await this.reader.isBusy(organizationId, id))) return threadBusy();
     return refusedRun(because);
   }
+}
+
+/** @param stored as the database gave it back: the one that was sent is compared as it would be stored */
+function isSame(sent: UserContext | null, stored: UserContext | null): boolean {
+  return sent === null || isDeepStrictEqual(JSON.parse(storableJson(sent)), stored ?? {});
 }

@@ -65,7 +65,7 @@ export class RunAgUi {
     const thread = await this.find(command);
     if (answers.length > 0) {
       if (!thread) throw noThreadToResume();
-      return this.resumeRun.execute({ ...goingOn, thread, answers });
+      return this.resumeRun.execute({ ...goingOn, thread, answers, userContextField: 'body/forwardedProps/userContext' });
     }
     const run = { ...goingOn, text: conversation.text, attachments: conversation.attachments };
     return thread ? this.startRun.execute({ ...run, thread }) : this.open(command, run);

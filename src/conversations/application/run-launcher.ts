@@ -19,6 +19,7 @@ export interface RunRequest {
   readonly agent: RunnableAgent;
   /** Put after everything else of the system prompt. */
   readonly callerPrompt?: string;
+  /** Answers to what a run asked are for the user of that run, whatever this and `session` say. */
   readonly userContext: UserContext | null;
   /** Of the pass that the request is made with; it says whose memories the run has, whatever `userContext` says. */
   readonly session?: RunSession | undefined;
@@ -69,7 +70,10 @@ export class RunLauncher {
     { threadId, userMessage, attached, resumeInput }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
-    const { organizationId, agent, userContext, session, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
+    const { organizationId, agent, session = null, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
+    const user = resumeInput?.user ?? { userContext: request.userContext, session };
+    const { userContext } = user;
+    const userKey = userKeyOfRun(user);
     // Reading attachments takes its time, in which the process may have been told to stop.
     if (this.shutdown.isStopping) return refused('stopping', attached);
     const { type: provider, model, useOwnApiKey } = agent.provider;
@@ -77,7 +81,7 @@ export class RunLauncher {
     const runId = newId();
     const messageId = newId();
     const started = await store({
-      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, session: session ?? null },
+      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, userKey, sessionId: session?.id ?? null },
       ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
@@ -92,8 +96,7 @@ export class RunLauncher {
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         decisions: resumeInput?.decisions ?? null,
-        ...{ userContext, userKey: userKeyOfRun(session ?? null, userContext?.['userId']), widget },
-        ...{ callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
+        ...{ userContext, userKey, widget, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,
     );

@@ -111,7 +111,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     return { ownerId, known, before, contact };
   }
 
-  private finishedRun({ run, channel, userContext, session, userMessage, decisions, message, agent }: OrphanedRun): FinishedRun {
+  private finishedRun({ run, channel, user, userMessage, decisions, message, agent }: OrphanedRun): FinishedRun {
     const completedAt = this.clock.now();
     return {
       run: {
@@ -122,8 +122,8 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       },
       agent,
       channel,
-      userContext,
-      userKey: userKeyOfRun(session, userContext?.['userId']),
+      userContext: user.userContext,
+      userKey: userKeyOfRun(user),
       userMessage,
       decisions,
       message: message === null ? null : interrupted(message),

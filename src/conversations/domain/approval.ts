@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../models/index.js';
+import type { RunUser } from './user-key.js';
 
 /**
  * What calling a tool does, as far as approval goes. `exempt` tools are the agent's own means (its
@@ -87,6 +88,8 @@ export interface ResumeInput {
   readonly runId: string;
   /** One a request, in their order. */
   readonly decisions: readonly ApprovalDecision[];
+  /** Of the run that asked: its calls are made for the same user, whoever answers. */
+  readonly user: RunUser;
 }
 
 export type UnfitAnswers =

@@ -79,6 +79,11 @@ export function noThreadToResume(): DomainError {
   return new ValidationFailed('body/resume answers no open interrupt: the agent has no thread of this threadId');
 }
 
+/** @param field that held the `userContext`, as the caller sent it */
+export function askedForAnother(field: string): DomainError {
+  return new ValidationFailed(`${field} differs from the userContext of the run that asked. Leave it out, or send the same`);
+}
+
 /** Another request has answered since these answers were found to fit. */
 function answeredMeanwhile(): DomainError {
   return new ValidationFailed('body/resume answers interrupts that are no longer open');

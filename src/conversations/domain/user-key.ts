@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RunSession } from './session-turns.js';
+import type { UserContext } from './user-context.js';
 
 /** Characters of a user's id; what is longer names nobody. */
 export const MAX_USER_ID = 1_000;
@@ -17,7 +18,12 @@ export function userKeyOf(userId: string | number | boolean | undefined): string
   return [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => digest.slice(from, to)).join('-');
 }
 
-/** Whom a run is for: its session's user, or where it has no session whom its `userContext` names. */
-export function userKeyOfRun(session: RunSession | null, userId: string | number | boolean | undefined): string | null {
-  return session ? session.userKey : userKeyOf(userId);
+/** For whom a run is made: its session's user, or where it has no session the one that its `userContext` names. */
+export interface RunUser {
+  readonly userContext: UserContext | null;
+  readonly session: Pick<RunSession, 'userKey'> | null;
+}
+
+export function userKeyOfRun({ userContext, session }: RunUser): string | null {
+  return session ? session.userKey : userKeyOf(userContext?.['userId']);
 }

@@ -211,7 +211,7 @@ export class RunsController {
     const { organizationId } = caller;
     const userContext = config?.userContext ?? null;
     const run = { organizationId, thread, userContext, ...visitorOf(caller, userContext, widget), ...options };
-    if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []) });
+    if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []), userContextField: 'body/config/userContext' });
     return this.startRun.execute({ ...run, text: message.content, attachments: message.attachments });
   }
 

@@ -33,7 +33,9 @@ export class RunMessageBody {
 export class RunConfigBody {
   @UserContextField({
     optional: true,
-    description: 'Strings, numbers and booleans by name: scopes tool calls and retrievals, echoed into the trace.',
+    description:
+      'Strings, numbers and booleans by name: scopes tool calls and retrievals, echoed into the trace. A `resume` has that of ' +
+      'the run that asked: it may be left out or repeated, and any other is `400`.',
   })
   readonly userContext?: UserContext;
 }

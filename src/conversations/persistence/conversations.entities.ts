@@ -95,7 +95,7 @@ export const idempotencyKeys = defineEntity({
 interface ConversationTables {
   threads: ColumnsOf<typeof threads> & { activity_at: string; awaiting_run_id: string | null };
   messages: ColumnsOf<typeof messages> & { seq: number; shown_bytes: number; tool_bytes: number; component_bytes: number };
-  runs: ColumnsOf<typeof runs>;
+  runs: ColumnsOf<typeof runs> & { session_id: string | null; session_user_key: string | null };
   idempotency_keys: ColumnsOf<typeof idempotencyKeys>;
   agents: { id: string; organization_id: string };
 }

@@ -2,7 +2,6 @@ import type { ProviderType } from '../../models/index.js';
 import type { ResumeInput } from '../domain/approval.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import type { RunSession } from '../domain/session-turns.js';
 import type { UserContext } from '../ports/index.js';
 
 /** What the run is answered by, kept with it: the agent may change or run on another model later. */
@@ -14,8 +13,8 @@ export interface RunModel {
 
 export interface NewRun {
   readonly id: string;
-  /** Whose turn it is; null for a run with an API key. */
-  readonly session: RunSession | null;
+  /** The session whose turn it is; null for a run with an API key. */
+  readonly sessionId: string | null;
   readonly threadId: string;
   readonly ownerId: string;
   /** Id of the assistant message the run will write. */
@@ -28,6 +27,8 @@ export interface NewRun {
   } | null;
   readonly resumeInput?: ResumeInput | undefined;
   readonly userContext: UserContext | null;
+  /** Of the user that the run is for; null where it names none. */
+  readonly userKey: string | null;
   readonly createdAt: Date;
   readonly model: RunModel;
   readonly idempotency?: IdempotentRequest;

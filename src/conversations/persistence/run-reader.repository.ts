@@ -5,9 +5,11 @@ import { Database, rowsOf, toDate } from '../../platform/database/index.js';
 import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run, RunReference } from '../domain/run.js';
+import type { RunUser } from '../domain/user-key.js';
 import { runs, tables } from './conversations.entities.js';
 import { findMessage } from './message.repository.js';
 import type { RunModel } from './new-run.js';
+import { toRunUser } from './run-user.js';
 import { IS_THERE } from './thread.sql.js';
 
 /** A run as it is stored, with the reply it wrote. */
@@ -29,6 +31,8 @@ export interface OpenApprovals {
   /** The run that asked; null when none waits for an answer. */
   readonly runId: string | null;
   readonly requests: readonly ApprovalRequest[];
+  /** Whom that run was made for. */
+  readonly user: RunUser;
   /** When that run ended; null when there is none. */
   readonly askedAt: Date | null;
   /** A run is under way on the thread. */
@@ -63,6 +67,7 @@ export class RunReader {
         .selectFrom('threads')
         .leftJoin('runs as asked', 'asked.id', 'threads.awaiting_run_id')
         .select(['asked.id as run_id', 'asked.approvals', 'asked.completed_at as asked_at'])
+        .select(['asked.user_context', 'asked.session_id', 'asked.session_user_key'])
         .select((eb) =>
           eb.exists(
             eb
@@ -78,7 +83,7 @@ export class RunReader {
     );
     if (!row) return null;
     const askedAt = row.asked_at === null ? null : toDate(row.asked_at);
-    return { runId: row.run_id, requests: row.approvals ?? [], askedAt, busy: row.busy === true };
+    return { runId: row.run_id, requests: row.approvals ?? [], user: toRunUser(row), askedAt, busy: row.busy === true };
   }
 
   /** When the run ended; null while it is under way, and for one that is not there. */

@@ -8,12 +8,13 @@ const STARTED = { ...OUTDATED, revision: 8, started: true, open: true, current: 
 
 const run: NewRun = {
   id: newId(),
-  session: null,
+  sessionId: null,
   threadId: newId(),
   ownerId: newId(),
   messageId: newId(),
   userMessage: { id: newId(), text: 'Hi' },
   userContext: null,
+  userKey: null,
   createdAt: new Date(),
   model: { provider: 'anthropic', model: 'any', useOwnApiKey: false },
 };

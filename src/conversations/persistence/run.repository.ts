@@ -4,13 +4,13 @@ import type { ProviderType } from '../../models/index.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
+import type { RunUser } from '../domain/user-key.js';
 import type { Channel } from '../domain/thread.js';
 import { CONTACT_GAP_SECONDS } from '../engine/limits.js';
-import type { RunSession } from '../domain/session-turns.js';
-import type { UserContext } from '../ports/index.js';
 import { CHECKPOINT, endParameters, finishRun, KEEP_CONTEXT, keptRows, messageParameters } from './end-run.sql.js';
 import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
+import { type RunUserRow, toRunUser } from './run-user.js';
 import type { NewRun, RunModel } from './new-run.js';
 import {
   BEAT,
@@ -68,8 +68,7 @@ export interface OwnRuns {
 export interface OrphanedRun {
   readonly run: Run;
   readonly channel: Channel;
-  readonly userContext: UserContext | null;
-  readonly session: RunSession | null;
+  readonly user: RunUser;
   readonly userMessage: { readonly id: string; readonly text: string } | null;
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly message: Message | null;
@@ -83,15 +82,12 @@ interface HeartbeatRow {
   cancelled: boolean;
 }
 
-interface OrphanRow {
+interface OrphanRow extends RunUserRow {
   id: string;
   organization_id: string;
   thread_id: string;
   agent_id: string;
   message_id: string;
-  user_context: UserContext | null;
-  session_id: string | null;
-  session_user_key: string | null;
   created_at: string;
   channel: Channel;
   user_message_id: string | null;
@@ -282,8 +278,7 @@ function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {
       approvals: [],
     } satisfies Run,
     channel: row.channel,
-    userContext: row.user_context,
-    session: row.session_id === null ? null : { id: row.session_id, userKey: row.session_user_key },
+    user: toRunUser(row),
     userMessage: row.user_message_id === null ? null : { id: row.user_message_id, text: row.user_text ?? '' },
     decisions: row.decisions,
     message,

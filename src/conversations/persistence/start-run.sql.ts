@@ -16,8 +16,8 @@ const PARAMETERS = {
   organizationId: 'uuid',
   /** Null for a run with an API key. */
   sessionId: 'uuid',
-  /** Of the session's user; null where it names none. */
-  sessionUserKey: 'uuid',
+  /** Null where the run names no user. */
+  userKey: 'uuid',
   threadId: 'uuid',
   ownerId: 'uuid',
   messageId: 'uuid',
@@ -96,7 +96,7 @@ const RUN = (p: Parameters): string => `
                       provider, model, use_own_api_key, decisions, answers_run_id, session_id, session_user_key)
     select ${p.runId}, ${p.organizationId}, open_thread.id, open_thread.agent_id, ${p.ownerId}, ${p.messageId},
            'running', ${p.userContext}, ${p.now}, ${p.provider}, ${p.model}, ${p.useOwnApiKey}, ${p.decisions},
-           open_thread.awaiting_run_id, ${p.sessionId}, ${p.sessionUserKey}
+           open_thread.awaiting_run_id, ${p.sessionId}, ${p.userKey}
     from open_thread where ${p.key} is null or exists (select 1 from claim)
     returning id, thread_id, answers_run_id
   )`;
@@ -158,8 +158,8 @@ export function startParameters(organizationId: string, run: NewRun): Parameters
   return {
     runId: run.id,
     organizationId,
-    sessionId: run.session?.id ?? null,
-    sessionUserKey: run.session?.userKey ?? null,
+    sessionId: run.sessionId,
+    userKey: run.userKey,
     threadId: run.threadId,
     ownerId: run.ownerId,
     messageId: run.messageId,

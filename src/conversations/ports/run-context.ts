@@ -4,10 +4,8 @@ import type { MessageAttachment } from '../domain/attachment.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Channel } from '../domain/thread.js';
+import type { UserContext } from '../domain/user-context.js';
 import type { RunStep } from './run-step.js';
-
-/** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
-export type UserContext = Readonly<Record<string, string | number | boolean>>;
 
 /** The widget that waits for the reply. */
 export interface Widget {

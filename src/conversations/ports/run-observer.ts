@@ -3,7 +3,7 @@ import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
-import type { UserContext } from './run-context.js';
+import type { UserContext } from '../domain/user-context.js';
 import type { RunStep } from './run-step.js';
 
 /** A run that has ended, however it did. */

@@ -62,12 +62,58 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
     expect(JSON.stringify(service.models.requests)).not.toMatch(/canary/);
   });
 
-  it('is that of the run in which a call is made, when another run has asked for its approval', async () => {
-    const asking = await Talk.start(service, ASKS_ALWAYS);
-    await connect(service, asking, customServer('crm', server));
-    service.models.next(calls(LOOK), says('Done.'));
-    const { body } = await asking.run('Look', { config: { userContext: USER } });
-    await asking.post({ resume: body.interrupts.map(approve), config: { userContext: { userId: 'approver' } } });
-    expect(received()).toEqual([{ userId: 'approver' }]);
+  describe('where a call is made after it was approved', () => {
+    let asking: Talk;
+    beforeEach(async () => {
+      asking = await Talk.start(service, ASKS_ALWAYS);
+      await connect(service, asking, customServer('crm', server));
+    });
+
+    /** What a run asks about a call that the model wants. */
+    const ask = async (more: object): Promise<object> => {
+      service.models.next(calls(LOOK));
+      return { resume: (await asking.run('Look', { ...more })).body.interrupts.map(approve) };
+    };
+    const contextOfTrace = async (): Promise<unknown> => ((await asking.trace()) as unknown as { userContext?: unknown }).userContext;
+
+    it('is that under which the call was asked about, in whatever order its names are sent again, through every run that goes on', async () => {
+      const first = await ask({ config: { userContext: USER } });
+      service.models.next(calls(LOOK, { at: 1 }));
+      const second = await asking.post(first);
+      expect(second.body.run.status).toBe('requires_action');
+      const reordered = Object.fromEntries(Object.entries(USER).toReversed());
+      service.models.next(says('Done.'));
+      const { status } = await asking.post({ resume: second.body.interrupts.map(approve), config: { userContext: reordered } });
+      expect(status).toBe(200);
+      expect(received()).toEqual([USER, USER]);
+      expect(await contextOfTrace()).toEqual(USER);
+    });
+
+    it('cannot be another one: that is refused, nothing is called, and the call can still be approved', async () => {
+      const answer = await ask({ config: { userContext: USER } });
+      for (const userContext of [{ ...USER, userId: 'approver' }, { userId: USER.userId }, {}]) {
+        const refused = await asking.post({ ...answer, config: { userContext } });
+        expect(refused).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining('body/config/userContext') } });
+      }
+      const input = { threadId: asking.threadId, runId: 'r', state: {}, tools: [], context: [], messages: [], ...answer };
+      const path = `/v1/agents/${asking.agentId}/ag-ui`;
+      const elsewhere = { ...input, forwardedProps: { userContext: { userId: 'approver' } } };
+      expect(await service.http('POST', path, { key: asking.key, body: elsewhere })).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('body/forwardedProps/userContext') },
+      });
+      expect(received()).toEqual([]);
+      service.models.next(says('Done.'));
+      for await (const _event of service.stream(path, { key: asking.key, body: input })) continue;
+      expect(received()).toEqual([USER]);
+    });
+
+    it('cannot be given where the run that asked had none', async () => {
+      const answer = await ask({});
+      expect((await asking.post({ ...answer, config: { userContext: USER } })).status).toBe(400);
+      service.models.next(says('Done.'));
+      expect((await asking.post({ ...answer, config: { userContext: {} } })).status).toBe(200);
+      expect(server.calls.map(({ meta }) => 'userContext' in meta)).toEqual([false]);
+    });
   });
 });

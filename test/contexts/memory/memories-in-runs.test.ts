@@ -1,17 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { useService } from '../../support/harness.js';
+import { approve, NotingTool } from '../../support/approvals.js';
+import { message, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
+import { during, scriptedRuns } from '../../support/scripted-runs.js';
 import { sentSystem } from '../../support/sent-system.js';
 import { sentToolNames } from '../../support/sent-tools.js';
 import { statementsOf } from '../../support/statements.js';
-import { Talk } from '../../support/talk.js';
+import { type RunResult, Talk } from '../../support/talk.js';
+import { mintSession } from '../../support/web-sessions.js';
 import { codesIn, memories, of, save, search, textsOf } from './support.js';
 
 const DAY = 86_400_000;
 const clock = new ManualClock('2026-11-10T23:30:00.000Z');
-const service = useService({ clock });
+const service = useService({ clock, extensions: scriptedRuns });
 
 const lastRequest = () => service.models.requests.at(-1)?.body ?? {};
 
@@ -141,6 +144,30 @@ describe('whose a memory is', () => {
     await save(service, talk, 42, 'Likes tea.');
     expect(await promptOf(talk, '42')).toContain('Likes tea.');
     expect(await textsOf(service, talk, '42')).toEqual(['Likes tea.']);
+  });
+
+  it('is that of the run that asked for approval, whoever approves', async () => {
+    const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
+    const visitors = await mintSession(service, talk.key, { assistant_id: talk.agentId, thread_id: talk.threadId, endUser: 'bob' });
+    during(talk.threadId, { tools: [new NotingTool('pay').offered] });
+    const noted = (text: string): void => service.models.next(calls('memory_save', { text }), says('Paid.'));
+
+    service.models.next(calls('pay'));
+    const asked = await talk.run('Pay', of('ann'));
+    noted('Pays by card.');
+    const resumed = await service.http('POST', `${talk.path}/runs`, { key: visitors.pass.token, body: { resume: asked.body.interrupts.map(approve) } });
+    expect(resumed.status).toBe(200);
+
+    service.models.next(calls('pay'));
+    const body = message('Pay again');
+    const visited = await service.http<RunResult>('POST', `${talk.path}/runs`, { key: visitors.pass.token, body });
+    service.models.next(calls('pay'));
+    const askedAgain = await talk.resume(...visited.body.interrupts.map(approve));
+    noted('Pays in cash.');
+    expect((await talk.resume(...askedAgain.body.interrupts.map(approve))).status).toBe(200);
+
+    expect(await textsOf(service, talk, 'ann')).toEqual(['Pays by card.']);
+    expect(await textsOf(service, talk, 'bob')).toEqual(['Pays in cash.']);
   });
 
   it('does not hold for a code of somebody else', async () => {

@@ -1,0 +1,16 @@
+import type { UserContext } from '../domain/user-context.js';
+import type { RunUser } from '../domain/user-key.js';
+
+export interface RunUserRow {
+  readonly user_context: UserContext | null;
+  readonly session_id: string | null;
+  readonly session_user_key: string | null;
+}
+
+/**
+ * A run is stored with the key of its user. Earlier versions of the service store it for runs with a session alone: of
+ * any other run `user_context` still tells the user.
+ */
+export function toRunUser({ user_context: userContext, session_id: sessionId, session_user_key: userKey }: RunUserRow): RunUser {
+  return { userContext, session: sessionId === null && userKey === null ? null : { userKey } };
+}
