@@ -1,28 +1,47 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RunContext } from '../ports/index.js';
-import { RefuseRepeatedToolCalls, SAME_CALLS_PER_RUN } from './refuse-repeated-tool-calls.js';
+import type { RunContext, RunStep } from '../ports/index.js';
+import { RefuseRepeatedToolCalls, SAME_CALLS_IN_A_ROW } from './refuse-repeated-tool-calls.js';
 
-const run = (): RunContext => ({ runId: 'r' }) as RunContext;
-const call = (input: object, id = 'c') => ({ id, name: 'look_up', input: { ...input } });
+type Answer = readonly object[];
+
+/** @returns the decisions about calls of these inputs, answer by answer */
+async function decisionsOn(answers: readonly Answer[]): Promise<string[][]> {
+  const hooks = new RefuseRepeatedToolCalls();
+  const steps: RunStep[] = [];
+  const run = { runId: 'r', steps } as unknown as RunContext;
+  const decisions: string[][] = [];
+  for (const [index, answer] of answers.entries()) {
+    steps.push({ id: `step-${index}`, type: 'model' } as RunStep);
+    const verdicts = answer.map((input, place) => hooks.beforeToolCall(run, { id: `c${index}-${place}`, name: 'look_up', input: { ...input } }));
+    decisions.push((await Promise.all(verdicts)).map(({ decision }) => decision));
+  }
+  return decisions;
+}
+
+const same = { q: 1 };
+const times = (count: number, answer: Answer): Answer[] => Array.from({ length: count }, () => answer);
+const allowed = (answers: readonly Answer[]): string[][] => answers.map((answer) => answer.map(() => 'allow'));
 
 describe('a model that repeats itself', () => {
-  it('may make the same call a few times in a run, then is refused', async () => {
-    const hooks = new RefuseRepeatedToolCalls();
-    const context = run();
-    const decisions: string[] = [];
-    for (let count = 0; count <= SAME_CALLS_PER_RUN; count += 1) {
-      decisions.push((await hooks.beforeToolCall(context, call({ q: 1 }, `c${count}`))).decision);
-    }
-
-    expect(decisions).toEqual([...Array<string>(SAME_CALLS_PER_RUN).fill('allow'), 'deny']);
+  it('may make the same call a few times in a row, then is refused', async () => {
+    const repeated = times(SAME_CALLS_IN_A_ROW, [same]);
+    expect(await decisionsOn([...repeated, [same], [same]])).toEqual([...allowed(repeated), ['deny'], ['deny']]);
   });
 
-  it('is not refused another input, nor the same input in another run', async () => {
-    const hooks = new RefuseRepeatedToolCalls();
-    const context = run();
-    for (let count = 0; count <= SAME_CALLS_PER_RUN; count += 1) await hooks.beforeToolCall(context, call({ q: 1 }));
+  it('may make it as often as it likes with another call in between, in an answer of its own or in the same one', async () => {
+    const polling = times(20, [same]).flatMap((answer) => [answer, [{ q: 2 }]]);
+    expect(await decisionsOn(polling)).toEqual(allowed(polling));
+    const pairs = times(20, [same, { q: 2 }]);
+    expect(await decisionsOn(pairs)).toEqual(allowed(pairs));
+  });
 
-    expect(await hooks.beforeToolCall(context, call({ q: 2 }))).toMatchObject({ decision: 'allow' });
-    expect(await hooks.beforeToolCall(run(), call({ q: 1 }))).toMatchObject({ decision: 'allow' });
+  it('may make it again once another call has come between', async () => {
+    const decisions = await decisionsOn([...times(SAME_CALLS_IN_A_ROW + 1, [same]), [{ q: 2 }], [same]]);
+    expect(decisions.slice(SAME_CALLS_IN_A_ROW)).toEqual([['deny'], ['allow'], ['allow']]);
+  });
+
+  it('has equal calls of one answer counted once', async () => {
+    const eight = times(SAME_CALLS_IN_A_ROW, Array<object>(8).fill(same));
+    expect(await decisionsOn(eight)).toEqual(allowed(eight));
   });
 });

@@ -251,7 +251,7 @@ describe('the calls of a turn', () => {
     );
   });
 
-  it('are refused when the same one is asked for over and over', async () => {
+  it('are refused when the same one is asked for over and over, with nothing else in between', async () => {
     const talk = await Talk.start(service);
     let ran = 0;
     during(talk.threadId, { tools: [tool('again', () => output(String((ran += 1))))] });
@@ -263,5 +263,17 @@ describe('the calls of a turn', () => {
       ...Array<string>(SAME_CALLS).fill('completed'),
       'denied',
     ]);
+  });
+
+  it('are made however often the same one is asked for between others, or in one answer', async () => {
+    const talk = await Talk.start(service);
+    during(talk.threadId, { tools: [tool('snapshot', () => output('a page')), tool('click', () => output('clicked'))] });
+    const ask = (name: string, index: number) => calls(name, {}, `${name}-${index}`);
+    const browsing = Array.from({ length: SAME_CALLS + 2 }, (_, index) => [ask('snapshot', index), ask('click', index)]).flat();
+    const atOnce = Array.from({ length: SAME_CALLS + 2 }, (_, index) => ({ id: `p${index}`, name: 'snapshot' }));
+    service.models.next(...browsing, answers({ calls: atOnce }), says('Done'));
+    expect(await talk.run('Go')).toMatchObject({ status: 200, body: { message: { content: 'Done' } } });
+    const statuses = (await talk.messages())[1]?.toolCalls?.map(({ status }) => status);
+    expect(statuses).toEqual(Array<string>(3 * (SAME_CALLS + 2)).fill('completed'));
   });
 });
