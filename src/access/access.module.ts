@@ -4,6 +4,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { MemoryWindows, RedisWindows } from '../platform/limits/index.js';
 import { AddMember } from './application/add-member.js';
 import { AuthenticateApiKey } from './application/authenticate-api-key.js';
+import { BatchedKeyLookup } from './application/batched-key-lookup.js';
 import { BootstrapOrganization } from './application/bootstrap-organization.js';
 import { CreateOrganization } from './application/create-organization.js';
 import { CreditAllowances } from './application/credit-allowances.js';
@@ -44,6 +45,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     ApiKeyRepository,
     AuthenticateApiKey,
     AuthenticateRequest,
+    BatchedKeyLookup,
     BootstrapOrganization,
     BudgetGuard,
     CreateOrganization,

@@ -5,6 +5,7 @@ import { EventBus } from '../platform/events/index.js';
 import { newId } from '../platform/ids/index.js';
 import { AddMember } from './application/add-member.js';
 import { AuthenticateApiKey } from './application/authenticate-api-key.js';
+import { BatchedKeyLookup } from './application/batched-key-lookup.js';
 import { BootstrapOrganization } from './application/bootstrap-organization.js';
 import { CreateOrganization } from './application/create-organization.js';
 import { IssueApiKey } from './application/issue-api-key.js';
@@ -61,7 +62,7 @@ function startProcess({ database } = open) {
     updateOrganization: new UpdateOrganization(database, clock, events, organizations),
     addMember: new AddMember(database, clock, members),
     revokeApiKey: new RevokeApiKey(database, clock, events, keys),
-    authenticate: new AuthenticateApiKey(clock, events, keys, uses),
+    authenticate: new AuthenticateApiKey(clock, events, keys, new BatchedKeyLookup(clock, keys), uses),
     bootstrap: new BootstrapOrganization(database, organizations, createOrganization, issueApiKey),
     directory: new OrganizationDirectory(clock, events, organizations),
     storedKey: (organizationId: string) => keys.list(organizationId),

@@ -8,6 +8,7 @@ import { digestApiKey, isWellFormedApiKey } from '../domain/api-key-format.js';
 import type { ApiKeyPrincipal } from '../domain/principal.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import type { StoredCredential } from '../persistence/credentials.sql.js';
+import { BatchedKeyLookup } from './batched-key-lookup.js';
 import { FamiliarKeys } from './familiar-keys.js';
 import { RecordKeyUse } from './record-key-use.js';
 
@@ -32,6 +33,7 @@ export class AuthenticateApiKey {
     private readonly clock: Clock,
     events: EventBus,
     private readonly keys: ApiKeyRepository,
+    private readonly unfamiliar: BatchedKeyLookup,
     private readonly uses: RecordKeyUse,
   ) {
     this.known = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
@@ -43,16 +45,11 @@ export class AuthenticateApiKey {
     });
   }
 
-  /**
-   * @param beforeAsking called before the database is asked about a key that was not good here lately; what it
-   *   throws is thrown
-   * @throws ApiKeyInvalid when the text is no key, or the key is unknown, revoked or expired
-   */
-  async execute(text: string, beforeAsking?: () => Promise<void>): Promise<ApiKeyPrincipal> {
+  /** @throws ApiKeyInvalid when the text is no key, or the key is unknown, revoked or expired */
+  async execute(text: string): Promise<ApiKeyPrincipal> {
     if (!isWellFormedApiKey(text)) throw new ApiKeyInvalid();
     const digest = digestApiKey(text);
     const name = digest.toString('hex');
-    if (beforeAsking && !this.familiar.has(name)) await beforeAsking();
     const credential = await this.known.get(name, () => this.find(name, digest));
     if (!credential || this.isOver(credential)) {
       this.familiar.forget(name);
@@ -70,13 +67,18 @@ export class AuthenticateApiKey {
   private async find(name: string, digest: Buffer): Promise<Credential | undefined> {
     let found: StoredCredential | undefined;
     const isUnknown = await this.unknown.get(name, async () => {
-      found = await this.keys.findCredential(digest);
+      found = await this.lookUp(name, digest);
       return found ? undefined : true;
     });
     if (isUnknown) return undefined;
     // Somebody else's look-up of the same key may have answered, and keeps what it found.
-    found ??= await this.keys.findCredential(digest);
+    found ??= await this.lookUp(name, digest);
     return found && toCredential(found);
+  }
+
+  /** A key in use has a look-up of its own, and does not wait behind those that were perhaps invented. */
+  private lookUp(name: string, digest: Buffer): Promise<StoredCredential | undefined> {
+    return this.familiar.has(name) ? this.keys.findCredential(digest) : this.unfamiliar.find(digest);
   }
 }
 

@@ -5,7 +5,7 @@ const FAMILIAR_MS = 3_600_000;
 const MAX_KEYS = 10_000;
 
 /**
- * Digests of keys that were good here lately: whoever invents keys has none of them. Says nothing about whether
+ * Digests of keys that were good here lately: an invented key is never among them. Says nothing about whether
  * a key is still good.
  */
 export class FamiliarKeys {

@@ -27,8 +27,8 @@ export class AuthenticateRequest {
 
   /**
    * Fastify's `onRequest` hook. Public routes pass, and so do paths that no route matches: those answer 404.
-   * @throws ApiKeyMissing, ApiKeyInvalid, PassInvalid, PassExpired, UndeclaredRoute, DomainError `rate_limited` after
-   * too many keys that failed
+   * @throws ApiKeyMissing, ApiKeyInvalid, PassInvalid, PassExpired, UndeclaredRoute, DomainError `rate_limited`
+   * in place of ApiKeyInvalid after too many keys that failed
    */
   readonly hook = async (request: FastifyRequest): Promise<void> => {
     if (request.is404 || isPublicRequest(request)) return;
@@ -42,7 +42,7 @@ export class AuthenticateRequest {
     // A forged one costs a check of its signature and nothing outside the process, so those that fail are not counted.
     if (SESSION_PASS.test(token)) return this.sessionPasses.verify(token);
     try {
-      return await this.authenticateApiKey.execute(token, () => this.failedCredentials.check(request));
+      return await this.authenticateApiKey.execute(token);
     } catch (error) {
       if (error instanceof ApiKeyInvalid) await this.failedCredentials.count(request);
       throw error;

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { Settings } from '../../platform/config/index.js';
 import { DomainError } from '../../platform/errors/index.js';
+import { clientAddresses } from '../../platform/http/index.js';
 import { MemoryWindows, type WindowRecord } from '../../platform/limits/index.js';
 import { LimitRefusals } from './limit-refusals.js';
 
@@ -12,20 +14,20 @@ const TTL_MS = WINDOW_SECONDS * 1000;
 const IPV6_SUBSCRIBER_BITS = 64;
 
 /**
- * Counts the credentials of each client address that fail. Once the budget is used up, keys that were not good here
- * lately are refused without asking the database; one in use keeps working from an address that it shares with a bad
- * one (NAT, a proxy). Each API server counts its own, so that a flood of bad keys costs nothing outside the process.
+ * Counts the credentials of each client address that fail, and says so once they are too many. A good key works from the
+ * same address (NAT, a proxy) all the same. Each API server counts its own, so that a flood of bad keys costs nothing
+ * outside the process.
  */
 @Injectable()
 export class FailedCredentials {
+  private readonly addressOf: (request: FastifyRequest['raw']) => string;
+
   constructor(
     private readonly windows: MemoryWindows,
     private readonly refusals: LimitRefusals,
-  ) {}
-
-  /** @throws DomainError `rate_limited` when the address has used up its budget */
-  async check(request: FastifyRequest): Promise<void> {
-    this.refuseBeyond(await this.windows.read(bucketOf(request), TTL_MS, LIMIT));
+    { trustedProxies }: Settings,
+  ) {
+    this.addressOf = clientAddresses(trustedProxies);
   }
 
   /**
@@ -33,12 +35,12 @@ export class FailedCredentials {
    * @throws DomainError `rate_limited`, in place of what was wrong with it, when the address has used up its budget
    */
   async count(request: FastifyRequest): Promise<void> {
-    this.refuseBeyond(await this.windows.increment(bucketOf(request), TTL_MS, LIMIT, 0, 'failed_credentials'));
+    this.refuseBeyond(await this.windows.increment(this.bucketOf(request), TTL_MS, LIMIT, 0, 'failed_credentials'));
   }
 
   /** What the client of a failed credential is told of the budget. */
   async stateOf(request: FastifyRequest): Promise<WindowRecord & { readonly limit: number }> {
-    const { totalHits, ...next } = await this.windows.read(bucketOf(request), TTL_MS, LIMIT);
+    const { totalHits, ...next } = await this.windows.read(this.bucketOf(request), TTL_MS, LIMIT);
     // What is read is the state that one more attempt would find.
     return { ...next, totalHits: totalHits - 1, limit: LIMIT };
   }
@@ -47,14 +49,14 @@ export class FailedCredentials {
     if (!isBlocked) return;
     this.refusals.count('failed_credentials');
     const message =
-      `${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds; until that time is over, ` +
-      'only API keys that were in use before are accepted from it. Check the API key before trying again.';
+      `The API key is not valid, and ${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds. ` +
+      'Check the API key before trying again.';
     throw new DomainError('rate_limited', message, { code: 'rate_limited', retryAfterSeconds });
   }
-}
 
-function bucketOf({ ip }: FastifyRequest): string {
-  return `failed-credentials:${subscriberOf(ip)}`;
+  private bucketOf({ raw }: FastifyRequest): string {
+    return `failed-credentials:${subscriberOf(this.addressOf(raw))}`;
+  }
 }
 
 /** The address, or the network that one subscriber has of IPv6. */

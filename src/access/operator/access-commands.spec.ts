@@ -6,6 +6,7 @@ import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { runCommand } from '../../platform/operator/index.js';
 import { AuthenticateApiKey } from '../application/authenticate-api-key.js';
+import { BatchedKeyLookup } from '../application/batched-key-lookup.js';
 import { OrganizationDirectory } from '../application/organization-directory.js';
 import { RecordKeyUse } from '../application/record-key-use.js';
 import { accessSchema } from '../persistence/access.schema.js';
@@ -24,7 +25,7 @@ beforeAll(async () => {
   open = await openTestDatabase([accessSchema]);
   const keys = new ApiKeyRepository(open.database);
   uses = new RecordKeyUse(clock, keys);
-  authenticate = new AuthenticateApiKey(clock, events, keys, uses);
+  authenticate = new AuthenticateApiKey(clock, events, keys, new BatchedKeyLookup(clock, keys), uses);
   directory = new OrganizationDirectory(clock, events, new OrganizationRepository(open.database));
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { ApiKey } from '../domain/api-key.js';
-import { selectCredential, selectKeyState, type StoredCredential, type StoredKeyState, updateLastUses } from './credentials.sql.js';
+import { selectCredential, selectCredentials, selectKeyState, type StoredCredential, type StoredKeyState, updateLastUses } from './credentials.sql.js';
 
 @Injectable()
 export class ApiKeyRepository {
@@ -28,6 +28,11 @@ export class ApiKeyRepository {
   /** The key that has this digest and is not revoked; it may have expired. */
   findCredential(digest: Buffer): Promise<StoredCredential | undefined> {
     return selectCredential(this.database, digest);
+  }
+
+  /** As `findCredential`, of many keys in one statement: by digest in hex, without those that there are not. */
+  findCredentials(digests: readonly Buffer[]): Promise<Map<string, StoredCredential>> {
+    return selectCredentials(this.database, digests);
   }
 
   /** Undefined when there is no such key, or it is revoked; it may have expired. */

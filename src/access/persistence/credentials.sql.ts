@@ -31,6 +31,13 @@ const CREDENTIAL = statement(
   from api_keys where digest = ${p.digest} and revoked_at is null`,
 );
 
+const CREDENTIALS = statement(
+  { digests: 'bytea[]' },
+  (p) => `
+  select digest, id, organization_id, member_id, capabilities, agent_ids, expires_at
+  from api_keys where digest = any(${p.digests}) and revoked_at is null`,
+);
+
 const KEY_STATE = statement(
   { organizationId: 'uuid', id: 'uuid' },
   (p) => `
@@ -56,6 +63,15 @@ const NOTE_USES = statement(
 export async function selectCredential(source: SqlExecutor, digest: Buffer): Promise<StoredCredential | undefined> {
   const [row] = await CREDENTIAL.run<CredentialRow>(source, { digest });
   return row && toCredential(row);
+}
+
+/** As `selectCredential`, of many: by digest in hex, without those that there are not. */
+export async function selectCredentials(
+  source: SqlExecutor,
+  digests: readonly Buffer[],
+): Promise<Map<string, StoredCredential>> {
+  const rows = await CREDENTIALS.run<CredentialRow & { readonly digest: Uint8Array }>(source, { digests });
+  return new Map(rows.map((row) => [Buffer.from(row.digest).toString('hex'), toCredential(row)]));
 }
 
 /** What a key that is not revoked allows those who act by it. */

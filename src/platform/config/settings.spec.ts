@@ -40,3 +40,24 @@ describe('the master keys', () => {
     expect(() => read(environment)).not.toThrow(/canary/);
   });
 });
+
+describe('the trusted proxies', () => {
+  const read = (list: string) => readSettings({ TRUST_PROXY: list }, { role: 'all', demo: false }).trustedProxies;
+
+  it('are none by default', () => {
+    expect(read('')).toEqual([]);
+  });
+
+  it('are addresses, networks and names of networks', () => {
+    expect(read('203.0.113.7, 2001:db8::/32,::1')).toEqual(['203.0.113.7/32', '2001:db8::/32', '::1/128']);
+    expect(read('loopback')).toEqual(['127.0.0.0/8', '::1/128']);
+    expect(read('private')).toEqual(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
+  });
+
+  it.each(['1', 'true', '10', '010.0.0.1', 'proxy.internal', '10.0.0.0/33', '0.0.0.0/0', '::/0', '::1/129', 'fe80::1%eth0', '10.0.0.1,', '10.0.0.0/255.0.0.0'])(
+    'stop the start in one line when they are %j',
+    (list) => {
+      expect(() => read(list)).toThrow(/^TRUST_PROXY: must be [^\n]*$/);
+    },
+  );
+});

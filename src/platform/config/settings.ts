@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OTLP_VARIABLES, otlpOf } from './otlp.js';
+import { trustedProxies } from './trusted-proxies.js';
 
 /** Which work this process does: everything, HTTP only, or background jobs only. */
 export type ProcessRole = 'all' | 'api' | 'worker';
@@ -65,6 +66,7 @@ const environmentSchema = z.object({
   PORT: z.coerce.number({ message: 'must be a port number' }).int().min(0).max(65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: httpUrl.optional(),
+  TRUST_PROXY: trustedProxies.default([]),
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, message: 'must be a postgresql:// URL' }).optional(),
   DATABASE_POOL: z.coerce.number({ message: 'must be a number of connections' }).int().min(2).max(500).default(10),
@@ -183,6 +185,8 @@ export class Settings extends WithEnvironment {
   readonly host = this.env.HOST;
   /** Where customers reach the service, without a trailing slash; unset means "where it listens". */
   readonly publicUrl = this.env.PUBLIC_URL;
+  /** Networks, as CIDR, of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[] = this.env.TRUST_PROXY;
   readonly dataDir = this.env.DATA_DIR;
   readonly databaseUrl = this.env.DATABASE_URL;
   /** Most connections this process opens to the database. */

@@ -13,6 +13,7 @@ interface ParameterValues {
   /** Anything that has JSON; null is SQL's null. */
   jsonb: unknown;
   bytea: Uint8Array;
+  'bytea[]': readonly Uint8Array[];
   'uuid[]': readonly string[];
   /** As ISO 8601. */
   'timestamptz[]': readonly string[];

@@ -1,5 +1,6 @@
 export { BackgroundPace } from './background-pace.js';
 export { LargeBody } from './body-limit.js';
+export { clientAddresses } from './client-address.js';
 export { createHttpApp, type HttpAppOptions, type RequestHooks } from './create-http-app.js';
 export { isText, rule } from './constraints.js';
 export { disconnectSignal } from './disconnect-signal.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { formatApiKey } from '../../../src/access/domain/api-key-format.js';
-import { type Answer, useService } from '../../support/harness.js';
+import { type Answer, type TestService, useService } from '../../support/harness.js';
 import { StoppedClock } from '../../support/shifted-clock.js';
 import { statementsOf } from '../../support/statements.js';
 
@@ -10,9 +10,13 @@ const BUDGET = 60;
 const WINDOW_MS = 61_000;
 /** Longer than a credential is cached. */
 const PAST_THE_CACHE_MS = 5_000;
+/** Statements about invented keys that a process makes without a pause, and the pause before one more. */
+const BURST = 12;
+const PAUSE_MS = 1_250;
 
 const clock = new StoppedClock();
 const service = useService({ clock });
+const behindProxies = useService({ clock, environment: { TRUST_PROXY: 'loopback, 10.0.0.0/8' } });
 beforeEach(() => {
   clock.moveOn(WINDOW_MS);
 });
@@ -20,53 +24,91 @@ beforeEach(() => {
 /** Well-formed, checksum and all. */
 const invented = (): string => formatApiKey(randomBytes(32));
 
-const read = (key: string): Promise<Answer> => service.http('GET', '/v1/assistants', { key });
+const read = (key: string, to: TestService = service, headers: Record<string, string> = {}): Promise<Answer> =>
+  to.http('GET', '/v1/assistants', { key, headers });
 
-async function useUpTheBudget(): Promise<void> {
-  for (let failed = 0; failed < BUDGET; failed += 1) expect((await read(invented())).status).toBe(401);
+/** By keys that are malformed, which cost the database nothing. */
+async function useUpTheBudget(to: TestService = service, headers: Record<string, string> = {}): Promise<void> {
+  for (let failed = 0; failed < BUDGET; failed += 1) expect((await read('ak_wrong', to, headers)).status).toBe(401);
 }
 
+const onKeys = (statements: readonly string[]): string[] => statements.filter((sql) => sql.includes('from api_keys'));
+
 describe('an address whose failed credentials have used up their budget', () => {
-  it('is refused with each further invented key, and the database is not asked about any', async () => {
+  it('is answered 429 for each further invented key', async () => {
     await useUpTheBudget();
-    const statements = await statementsOf(service.database, async () => {
-      for (let tries = 0; tries < 10; tries += 1) {
-        const { status, body, headers } = await read(invented());
-        expect({ status, body }).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
-        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-      }
-    });
-    expect(statements).toEqual([]);
+    for (const key of [invented(), invented(), 'ak_wrong', invented()]) {
+      const { status, body, headers } = await read(key);
+      expect({ status, body }).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
   });
 
-  it('keeps a key working that was in use before, which is looked up as ever', async () => {
+  it('is served with a good key that this process has never seen', async () => {
     const { key } = await service.organization();
-    expect((await read(key)).status).toBe(200);
     await useUpTheBudget();
-    clock.moveOn(PAST_THE_CACHE_MS);
-    const statements = await statementsOf(service.database, async () => {
-      expect((await read(key)).status).toBe(200);
-    });
-    expect(statements.filter((sql) => sql.includes('from api_keys'))).toHaveLength(1);
+    expect((await read(invented())).status).toBe(429);
+    expect((await read(key)).status).toBe(200);
   });
 
-  it('has a key that was in use before refused once it is revoked', async () => {
+  it('is answered 429 for a revoked key', async () => {
     const organization = await service.organization();
     const { id, key } = await organization.keyWith(['chat']);
     expect((await read(key)).status).toBe(200);
     await service.cli('key', 'revoke', id);
     await useUpTheBudget();
+    expect((await read(key)).status).toBe(429);
+  });
+});
+
+describe('a flood of invented keys', () => {
+  it('shares one look-up a pause, in which a good key that this process has never seen is found too', async () => {
+    const { key } = await service.organization();
+    for (let tries = 0; tries < BURST; tries += 1) await read(invented());
+    let pauses = 0;
+    const passing = setInterval(() => {
+      clock.moveOn(PAUSE_MS);
+      pauses += 1;
+    }, 100);
     const statements = await statementsOf(service.database, async () => {
-      expect((await read(key)).status).toBe(429);
+      const flood = Promise.all(Array.from({ length: 200 }, () => read(invented())));
+      expect((await read(key)).status).toBe(200);
+      expect(new Set((await flood).map(({ status }) => status))).toEqual(new Set([401, 429]));
     });
-    expect(statements).toEqual([]);
+    clearInterval(passing);
+    expect(onKeys(statements).length).toBeLessThanOrEqual(Math.min(pauses, 48));
   });
 
-  it('is accepted with a good key that was never seen here once the window is over', async () => {
+  it('does not delay a key in use, which is looked up by itself', async () => {
     const { key } = await service.organization();
-    await useUpTheBudget();
-    expect((await read(key)).status).toBe(429);
-    clock.moveOn(WINDOW_MS);
     expect((await read(key)).status).toBe(200);
+    clock.moveOn(PAST_THE_CACHE_MS);
+    for (let tries = 0; tries < BURST; tries += 1) await read(invented());
+    const waiting = read(invented());
+    const statements = await statementsOf(service.database, async () => {
+      expect((await read(key)).status).toBe(200);
+    });
+    clock.moveOn(PAUSE_MS);
+    expect((await waiting).status).toBe(401);
+    expect(onKeys(statements)).toHaveLength(1);
+  });
+});
+
+describe('behind proxies that TRUST_PROXY names', () => {
+  const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor });
+
+  it('failures are counted for the client that the nearest proxy names, not for what a client writes', async () => {
+    await useUpTheBudget(behindProxies, from('203.0.113.5, 198.51.100.1, 10.0.0.7'));
+    for (const chain of ['198.51.100.1', '203.0.113.99, 198.51.100.1', 'garbage, 198.51.100.1, 10.1.2.3']) {
+      expect((await read('ak_wrong', behindProxies, from(chain))).status).toBe(429);
+    }
+    for (const chain of ['198.51.100.2', '203.0.113.5, 198.51.100.2', '2001:db8::1', '198.51.100.1, garbage']) {
+      expect((await read('ak_wrong', behindProxies, from(chain))).status).toBe(401);
+    }
+  });
+
+  it('is believed of them alone', async () => {
+    await useUpTheBudget(service, from('198.51.100.1'));
+    expect((await read('ak_wrong', service, from('198.51.100.2'))).status).toBe(429);
   });
 });

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
+import { DomainError } from '../../platform/errors/index.js';
+import { ApiKeyRepository } from '../persistence/api-key.repository.js';
+import type { StoredCredential } from '../persistence/credentials.sql.js';
+
+/** Statements with a key that does not exist: these at once, and one more each interval. At most 60 in any minute. */
+const BURST = 12;
+const INTERVAL_MS = 1_250;
+/** In one statement. */
+const MAX_DIGESTS = 10_000;
+/** More requests than a process can authenticate while they wait. */
+const MAX_WAITING = 50_000;
+
+interface Waiting {
+  readonly digest: Buffer;
+  readonly answer: PromiseWithResolvers<StoredCredential | undefined>;
+}
+
+/**
+ * Looks up keys of which this process knows nothing. One statement runs at a time, and the keys that come meanwhile share
+ * the next one. Where keys turn out to be invented, statements become rare: the database hardly notices a flood of them,
+ * and a good key among them waits for a second or so instead of being refused.
+ */
+@Injectable()
+export class BatchedKeyLookup {
+  /** By digest in hex, in the order of their arrival. */
+  private readonly waiting = new Map<string, Waiting>();
+  private isAsking = false;
+  private allowed = BURST;
+  private countedAt: number;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly keys: ApiKeyRepository,
+  ) {
+    this.countedAt = clock.monotonic();
+  }
+
+  /**
+   * The key that has this digest and is not revoked; it may have expired.
+   * @throws DomainError `unavailable` when more requests wait than this process can hold
+   */
+  async find(digest: Buffer): Promise<StoredCredential | undefined> {
+    const name = digest.toString('hex');
+    const waiting = this.waiting.get(name) ?? this.add(name, digest);
+    if (!this.isAsking) void this.askForAll();
+    return await waiting.answer.promise;
+  }
+
+  private add(name: string, digest: Buffer): Waiting {
+    if (this.waiting.size >= MAX_WAITING) {
+      const message = 'Too many API keys wait to be checked. Try again in a second.';
+      throw new DomainError('unavailable', message, { retryAfterSeconds: 1 });
+    }
+    const waiting = { digest, answer: Promise.withResolvers<StoredCredential | undefined>() };
+    this.waiting.set(name, waiting);
+    return waiting;
+  }
+
+  private async askForAll(): Promise<void> {
+    this.isAsking = true;
+    while (this.waiting.size > 0) {
+      await this.untilAllowed();
+      const batch = [...this.waiting].slice(0, MAX_DIGESTS);
+      for (const [name] of batch) this.waiting.delete(name);
+      if (!(await this.ask(batch))) this.allowed -= 1;
+    }
+    this.isAsking = false;
+  }
+
+  private async untilAllowed(): Promise<void> {
+    const passed = this.clock.monotonic() - this.countedAt;
+    const earned = Math.floor(passed / INTERVAL_MS);
+    this.allowed = Math.min(BURST, this.allowed + earned);
+    this.countedAt += earned * INTERVAL_MS;
+    if (this.allowed > 0) return;
+    await this.clock.sleep(INTERVAL_MS - (passed % INTERVAL_MS));
+    await this.untilAllowed();
+  }
+
+  /** @returns whether all of the keys exist */
+  private async ask(batch: readonly (readonly [string, Waiting])[]): Promise<boolean> {
+    try {
+      const found = await this.keys.findCredentials(batch.map(([, { digest }]) => digest));
+      for (const [name, { answer }] of batch) answer.resolve(found.get(name));
+      return found.size === batch.length;
+    } catch (error) {
+      for (const [, { answer }] of batch) answer.reject(error);
+      return false;
+    }
+  }
+}

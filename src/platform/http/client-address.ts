@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Some proxies write the port behind the address. */
+const WITH_PORT = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/;
+
+type RequestParts = Pick<IncomingMessage, 'headers'> & { readonly socket: { readonly remoteAddress?: string | undefined } };
+
+/**
+ * Tells which address a request came from: the peer's, or, where that is a trusted proxy, the last of `X-Forwarded-For`
+ * that is no trusted proxy either. Further to the left stands what the client itself may have written, and what is no
+ * address ends the walk.
+ * @param networks of the trusted proxies, as CIDR
+ */
+export function clientAddresses(networks: readonly string[]): (request: RequestParts) => string {
+  const proxies = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    proxies.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return ({ headers, socket }) => {
+    let address = plain(socket.remoteAddress ?? '');
+    const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+    for (let hop = hops.pop(); hop !== undefined && isIP(address) !== 0; hop = hops.pop()) {
+      if (!proxies.check(address, familyOf(address))) break;
+      const [, ipv6, ipv4] = WITH_PORT.exec(hop.trim()) ?? [];
+      const named = plain(ipv6 ?? ipv4 ?? hop.trim());
+      if (isIP(named) === 0) break;
+      address = named;
+    }
+    return address;
+  };
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** Without the zone of a link; an IPv4 address that was mapped into IPv6 is that IPv4 address. */
+function plain(address: string): string {
+  const [unscoped = ''] = address.split('%');
+  return isIP(unscoped) === 6 ? ipaddr.process(unscoped).toString() : unscoped;
+}
