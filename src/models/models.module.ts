@@ -8,6 +8,7 @@ import { MODEL_RUNTIMES, ModelGateway, type ModelRuntimes } from './application/
 import { QueryEmbeddings } from './application/query-embeddings.js';
 import { EmbeddingModel } from './domain/embedding-model.js';
 import type { ModelRuntime } from './domain/model-runtime.js';
+import { ProviderModelsController } from './http/provider-models.controller.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
 import { MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
 import { SandboxRuntime } from './providers/sandbox/sandbox.runtime.js';
@@ -35,6 +36,7 @@ function randomFraction(): number {
 }
 
 @Module({
+  controllers: [ProviderModelsController],
   providers: [
     { provide: ModelTransport, useFactory: (clock: Clock) => new ModelTransport(clock), inject: [Clock] },
     { provide: MODEL_RUNTIMES, useFactory: modelRuntimes, inject: [Settings, ModelTransport, Clock] },

@@ -11,13 +11,15 @@ export interface CreditRate {
 /** One model that agents can run on. */
 export interface CatalogueModel {
   readonly id: string;
+  /** Whose models it belongs to, whichever provider runs it. */
+  readonly family: string;
   /** Runs thinking whatever the agent's `thinking` setting says. */
   readonly alwaysThinks: boolean;
   /** How the model takes a thinking setting. */
   readonly thinking: 'adaptive' | 'budget' | 'none';
   /** What the provider calls "no thinking up front"; of no effect where `alwaysThinks`. */
   readonly withoutThinking: 'disabled' | 'between_tools';
-  /** The provider refuses a request that sets a temperature on the other models. */
+  /** An agent's `temperature` is sent. Its provider refuses one on the other models, or its agents have no such setting. */
   readonly takesTemperature: boolean;
   /** Not available on the operator's managed key. */
   readonly ownKeyOnly: boolean;

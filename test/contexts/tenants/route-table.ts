@@ -264,6 +264,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     access: 'filtered',
   },
 
+  'GET /v1/provider-models': { requests: [nothing], status: 200, access: 'filtered' },
   'GET /v1/models': { requests: [nothing], status: 200, access: 'filtered' },
   'GET /v1/models/:model': { requests: [({ agentId }) => ({ params: { model: agentId } })], status: 200 },
   'POST /v1/agents/:agentId/ag-ui': {

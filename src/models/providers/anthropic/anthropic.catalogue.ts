@@ -2,6 +2,7 @@ import type { Model } from '@anthropic-ai/sdk/resources/messages';
 import { type CatalogueModel, type PublishedId, rate, TIER } from '../../domain/catalogue-model.js';
 
 const CLAUDE = {
+  family: 'claude',
   alwaysThinks: false,
   thinking: 'adaptive',
   withoutThinking: 'disabled',

@@ -1,5 +1,6 @@
-import { BooleanField, EnumField, LiteralField, NumberField, StringField, UnionField } from '../../../platform/http/index.js';
-import { CHANGED_MODEL, KeyedProviderBody, OPTIONAL, ProviderResponse } from '../shared/provider.dto.js';
+import { BooleanField, EnumField, LiteralField, NumberField, UnionField } from '../../../platform/http/index.js';
+import { ChangedModelField, idsOf, KeyedProviderBody, NewModelField, OPTIONAL, ProviderResponse } from '../shared/provider.dto.js';
+import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
 import { DEFAULT_THINKING_EFFORT, TEMPERATURE, THINKING_EFFORTS, type ThinkingEffort } from './anthropic.settings.js';
 
 export class ThinkingEnabledBody {
@@ -8,8 +9,8 @@ export class ThinkingEnabledBody {
   @EnumField(THINKING_EFFORTS, {
     optional: true,
     description:
-      `Default ${DEFAULT_THINKING_EFFORT}. xhigh and max use substantially more thinking tokens. Older models store ` +
-      'it without effect.',
+      `Default ${DEFAULT_THINKING_EFFORT}. xhigh and max use substantially more thinking tokens. Without effect on ` +
+      `${idsOf(ANTHROPIC_MODELS, ({ thinking }) => thinking !== 'adaptive')}, which thinks within a budget of tokens.`,
   })
   readonly effort?: ThinkingEffort;
 }
@@ -20,12 +21,28 @@ export class ThinkingDisabledBody {
 }
 
 const THINKING = { enabled: () => ThinkingEnabledBody, disabled: () => ThinkingDisabledBody } as const;
-const TEMPERATURE_FIELD = { ...TEMPERATURE, optional: true, nullable: true } as const;
+const THINKING_FIELD = {
+  optional: true,
+  description:
+    'Any model stores it; without it the default of the provider holds. disabled has no effect on ' +
+    `${idsOf(ANTHROPIC_MODELS, ({ alwaysThinks }) => alwaysThinks)}, which always think; disabled or absent, ` +
+    `${idsOf(ANTHROPIC_MODELS, ({ withoutThinking }) => withoutThinking === 'between_tools')} thinks between tool calls alone.`,
+} as const;
+const TEMPERATURE_FIELD = {
+  ...TEMPERATURE,
+  optional: true,
+  nullable: true,
+  description:
+    'Any model stores it. It has an effect on ' +
+    `${idsOf(ANTHROPIC_MODELS, ({ takesTemperature }) => takesTemperature)} while thinking is not enabled, and on no other model.`,
+} as const;
 
 export class AnthropicProviderBody extends KeyedProviderBody {
   @LiteralField('anthropic')
   readonly type!: 'anthropic';
-  @UnionField('type', THINKING, OPTIONAL)
+  @NewModelField(ANTHROPIC_MODELS)
+  readonly model?: string;
+  @UnionField('type', THINKING, THINKING_FIELD)
   readonly thinking?: ThinkingEnabledBody | ThinkingDisabledBody;
   @NumberField(TEMPERATURE_FIELD)
   readonly temperature?: number | null;
@@ -34,9 +51,9 @@ export class AnthropicProviderBody extends KeyedProviderBody {
 export class AnthropicProviderChangeBody {
   @LiteralField('anthropic')
   readonly type!: 'anthropic';
-  @StringField(CHANGED_MODEL)
+  @ChangedModelField(ANTHROPIC_MODELS)
   readonly model?: string;
-  @UnionField('type', THINKING, OPTIONAL)
+  @UnionField('type', THINKING, THINKING_FIELD)
   readonly thinking?: ThinkingEnabledBody | ThinkingDisabledBody;
   @BooleanField(OPTIONAL)
   readonly webSearch?: boolean;

@@ -2,10 +2,11 @@ import type { Interactions } from '@google/genai';
 import { type CatalogueModel, type PublishedId, TIER } from '../../domain/catalogue-model.js';
 
 const GEMINI = {
+  family: 'gemini',
   alwaysThinks: false,
   thinking: 'none',
   withoutThinking: 'disabled',
-  takesTemperature: true,
+  takesTemperature: false,
   ownKeyOnly: false,
   contextTokens: 1_048_576,
   historyCharacters: 3_000_000,

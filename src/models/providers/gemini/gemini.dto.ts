@@ -1,15 +1,18 @@
-import { LiteralField, StringField } from '../../../platform/http/index.js';
-import { CHANGED_MODEL, KeyedProviderBody, ProviderResponse } from '../shared/provider.dto.js';
+import { LiteralField } from '../../../platform/http/index.js';
+import { ChangedModelField, KeyedProviderBody, NewModelField, ProviderResponse } from '../shared/provider.dto.js';
+import { GEMINI_MODELS } from './gemini.catalogue.js';
 
 export class GeminiProviderBody extends KeyedProviderBody {
   @LiteralField('gemini')
   readonly type!: 'gemini';
+  @NewModelField(GEMINI_MODELS)
+  readonly model?: string;
 }
 
 export class GeminiProviderChangeBody {
   @LiteralField('gemini')
   readonly type!: 'gemini';
-  @StringField(CHANGED_MODEL)
+  @ChangedModelField(GEMINI_MODELS)
   readonly model?: string;
 }
 

@@ -2,6 +2,7 @@ import type { AllModels } from 'openai/resources/shared';
 import { type CatalogueModel, type PublishedId, TIER } from '../../domain/catalogue-model.js';
 
 const GPT = {
+  family: 'openai',
   alwaysThinks: false,
   thinking: 'none',
   withoutThinking: 'disabled',

@@ -1,5 +1,6 @@
-import { EnumField, LiteralField, ObjectField, StringField } from '../../../platform/http/index.js';
-import { CHANGED_MODEL, KeyedProviderBody, OPTIONAL, ProviderResponse } from '../shared/provider.dto.js';
+import { EnumField, LiteralField, ObjectField } from '../../../platform/http/index.js';
+import { ChangedModelField, KeyedProviderBody, NewModelField, OPTIONAL, ProviderResponse } from '../shared/provider.dto.js';
+import { OPENAI_MODELS } from './openai-responses.catalogue.js';
 import { REASONING_EFFORTS, type ReasoningEffort, type TextVerbosity, VERBOSITIES } from './openai-responses.settings.js';
 
 export class ReasoningBody {
@@ -15,6 +16,8 @@ export class TextBody {
 export class OpenAiProviderBody extends KeyedProviderBody {
   @LiteralField('openai-responses')
   readonly type!: 'openai-responses';
+  @NewModelField(OPENAI_MODELS)
+  readonly model?: string;
   @ObjectField(() => ReasoningBody, OPTIONAL)
   readonly reasoning?: ReasoningBody;
   @ObjectField(() => TextBody, OPTIONAL)
@@ -24,7 +27,7 @@ export class OpenAiProviderBody extends KeyedProviderBody {
 export class OpenAiProviderChangeBody {
   @LiteralField('openai-responses')
   readonly type!: 'openai-responses';
-  @StringField(CHANGED_MODEL)
+  @ChangedModelField(OPENAI_MODELS)
   readonly model?: string;
   @ObjectField(() => ReasoningBody, OPTIONAL)
   readonly reasoning?: ReasoningBody;

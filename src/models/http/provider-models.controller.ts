@@ -1,0 +1,27 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access } from '../../access/index.js';
+import { ApiErrors } from '../../platform/http/index.js';
+import { MODEL_PROVIDERS } from '../providers/index.js';
+import { ProviderModelListResponse, providerModelView } from './provider-models.dto.js';
+
+const CATALOGUE = {
+  models: MODEL_PROVIDERS.flatMap(({ type, models }) => models.map((model) => providerModelView(type, model))),
+};
+
+@ApiTags('Agents')
+@Controller('v1/provider-models')
+export class ProviderModelsController {
+  @Get()
+  @Access({ scope: 'none' })
+  @ApiOperation({
+    operationId: 'listProviderModels',
+    summary: 'List the models that agents can run on',
+    description: 'What `provider.model` of an agent may be. A type of provider that this installation does not run has none.',
+  })
+  @ApiOkResponse({ type: ProviderModelListResponse })
+  @ApiErrors(401)
+  list(): ProviderModelListResponse {
+    return CATALOGUE;
+  }
+}
