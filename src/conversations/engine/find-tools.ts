@@ -17,12 +17,14 @@ const MAX_QUOTED = 200;
 
 /**
  * The tool with which a model finds others.
- * @param found told the names that a search has answered
+ * @param offer makes further requests have what a search has found, the best first, and returns those for which there is room
  */
-export function findTools(tools: readonly ToolDefinition[], found: (names: readonly string[]) => void): OfferedTool {
+export function findTools(
+  tools: readonly ToolDefinition[],
+  offer: (found: readonly ToolDefinition[]) => readonly ToolDefinition[],
+): OfferedTool {
   const search = (query: string): ToolResult => {
-    const results = indexOf(tools).search(query, MAX_FOUND_TOOLS);
-    found(results.map(({ name }) => name));
+    const results = offer(indexOf(tools).search(query, MAX_FOUND_TOOLS));
     return { output: results.length > 0 ? [FOUND, ...results.map(lineOf)].join('\n') : nothingFound(query, tools), isError: false };
   };
   return {

@@ -68,6 +68,13 @@ export const MAX_TOOL_OUTPUTS = 8_000_000;
 export const MAX_LISTED_TOOLS = 40;
 export const MAX_LISTED_SHARE = 0.1;
 
+/** Found tools in one request, and the characters of their definitions together; those used least recently go first. */
+export const MAX_OFFERED_TOOLS = 40;
+export const MAX_OFFERED_CHARACTERS = 200_000;
+
+/** A tool whose schema alone is larger is offered as one that takes any object. */
+export const MAX_SCHEMA_CHARACTERS = 100_000;
+
 /** What one search answers at most, and how many characters of each tool's description. */
 export const MAX_FOUND_TOOLS = 8;
 export const MAX_FOUND_DESCRIPTION = 500;

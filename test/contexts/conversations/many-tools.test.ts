@@ -170,7 +170,7 @@ describe('a search for tools', () => {
   });
 
   it('answers few, shortly, however long descriptions are', async () => {
-    const wordy = catalogueOf(400).map((one) => ({ ...one, definition: { ...one.definition, description: 'report '.repeat(5_000) } }));
+    const wordy = catalogueOf(400).map((one) => ({ ...one, definition: { ...one.definition, description: 'report '.repeat(3_000) } }));
     const { found, text } = await search({ query: 'report' }, wordy);
     expect(found).toHaveLength(8);
     for (const name of found) expect(text).toContain(`- ${name}: report`);
@@ -189,6 +189,72 @@ describe('a search for tools', () => {
     expect(third).toHaveLength(25);
   });
 });
+
+describe('the tools that were found', () => {
+  const MAX_OFFERED = 40;
+  const MAX_CHARACTERS = 200_000;
+
+  /** Searches for each server's tools in turn. */
+  const searches = (...queries: string[]) => queries.map((query, index) => calls('find_tools', { query }, `search-${index}`));
+
+  it('are in a request 40 at most: those that were neither found nor called for the longest time go first', async () => {
+    const talk = await Talk.start(service);
+    during(talk.threadId, { tools: catalogueOf(400) });
+    const queries = ['crm', 'billing', 'calendar', 'mail', 'files'];
+    const used = calls('mcp__crm__list_report', { workspace: 'w' }, 'use');
+    service.models.next(...searches(...queries), used, calls('find_tools', { query: 'analytics' }, 'late'), says('Done.'));
+
+    expect((await talk.run('Go')).body.run.status).toBe('completed');
+
+    const sent = sentTools();
+    for (const names of sent) expect(names.length).toBeLessThanOrEqual(1 + MAX_OFFERED);
+    const last = sent.at(-1) ?? [];
+    expect(last).toHaveLength(1 + MAX_OFFERED);
+    expect(last).toContain('mcp__crm__list_report');
+    expect(last.filter((name) => name.startsWith('mcp__crm__'))).toHaveLength(1);
+    expect(last.filter((name) => name.startsWith('mcp__billing__'))).toHaveLength(7);
+    expect(last.filter((name) => name.startsWith('mcp__analytics__'))).toHaveLength(8);
+  });
+
+  it('take 200,000 characters of a request at most; a search answers those for which there is room, the best first', async () => {
+    const talk = await Talk.start(service);
+    const wordy = catalogueOf(80).map((one) => ({ ...one, definition: { ...one.definition, inputSchema: schemaOf(60_000) } }));
+    during(talk.threadId, { tools: wordy });
+    service.models.next(...searches('crm', 'create billing record'), says('Done.'));
+
+    expect((await talk.run('Go')).body.run.status).toBe('completed');
+
+    for (const { body } of service.models.requests) expect(JSON.stringify(body['tools']).length).toBeLessThan(MAX_CHARACTERS + 10_000);
+    const [first, second] = sentTools().slice(1);
+    expect([first?.length, second?.length]).toEqual([4, 4]);
+    expect(second).toContain('mcp__billing__create_record');
+    for (const name of (second ?? []).slice(1)) expect(lastResult()).toContain(`- ${name}:`);
+    expect(lastResult().match(/^- /gmu)).toHaveLength(3);
+  });
+
+  it.each([true, false])('are offered with a plain object where the schema alone is too large, like those that are listed (searched for: %s)', async (isSearched) => {
+    const talk = await Talk.start(service);
+    const [first, ...others] = catalogueOf(isSearched ? 41 : 4);
+    const tools = [first, ...others].flatMap((one) => (one ? [{ ...one, definition: { ...one.definition, inputSchema: schemaOf(245_000) } }] : []));
+    during(talk.threadId, { tools });
+    service.models.next(...(isSearched ? searches('create code_host') : []), calls('mcp__code_host__create_record', { title: 'May' }), says('Done.'));
+
+    expect((await talk.run('Go')).body.message?.toolCalls?.at(-1)).toMatchObject({ name: 'mcp__code_host__create_record', status: 'completed', output: expect.stringContaining('May') });
+
+    const sent = service.models.requests.at(-1)?.body['tools'] as { name: string; description: string; input_schema: object }[];
+    const large = sent.filter(({ name }) => name !== 'find_tools');
+    expect(large.length).toBeGreaterThanOrEqual(4);
+    for (const { description, input_schema } of large) {
+      expect(input_schema).toEqual({ type: 'object' });
+      expect(description).toContain('arguments are not listed');
+    }
+  });
+});
+
+/** A schema of so many characters. */
+function schemaOf(characters: number): Record<string, unknown> {
+  return { type: 'object', properties: { title: { type: 'string', description: 'x'.repeat(characters) } } };
+}
 
 /** Two searchable tools with definitions of so many characters. */
 function large(characters: number): ReturnType<typeof catalogueOf> {

@@ -1,0 +1,45 @@
+import type { ToolDefinition } from '../../models/index.js';
+import { MAX_OFFERED_CHARACTERS, MAX_OFFERED_TOOLS } from './limits.js';
+import { charactersOf } from './offered-definition.js';
+
+/** Of the tools that are searched for, those that requests have: bounded, the least recently used go first. */
+export class FoundTools {
+  /** In the order in which requests have them: new ones come last, so that what providers have cached of the list stays of use. */
+  private readonly offered = new Map<string, ToolDefinition>();
+  /** The least recently used first. */
+  private readonly used = new Set<string>();
+  private characters = 0;
+
+  get definitions(): readonly ToolDefinition[] {
+    return [...this.offered.values()];
+  }
+
+  get size(): number {
+    return this.offered.size;
+  }
+
+  has(name: string): boolean {
+    return this.offered.has(name);
+  }
+
+  /** It was found or called. */
+  use(definition: ToolDefinition): void {
+    const { name } = definition;
+    if (!this.offered.has(name)) this.characters += charactersOf(definition);
+    this.offered.set(name, definition);
+    this.used.delete(name);
+    this.used.add(name);
+    for (const oldest of this.used) {
+      const fits = this.used.size <= MAX_OFFERED_TOOLS && this.characters <= MAX_OFFERED_CHARACTERS;
+      if (fits || oldest === name) break;
+      this.drop(oldest);
+    }
+  }
+
+  private drop(name: string): void {
+    const definition = this.offered.get(name);
+    if (definition) this.characters -= charactersOf(definition);
+    this.offered.delete(name);
+    this.used.delete(name);
+  }
+}
