@@ -72,6 +72,7 @@ const FINISHED: FinishedRun = {
   },
   userContext: { userId: 'user-1', plan: 'free' },
   userKey: ID,
+  callerSpan: null,
   steps: [
     { ...STEP, type: 'model', name: 'claude', input: { last: 'How do I change a tyre?' }, output: { text: '', toolCalls: [{ id: 'c', name: 'search', input: { query: 'tyre' } }] } },
     { ...STEP, type: 'tool', name: 'search', input: { query: 'tyre' }, output: 'A page about tyres. '.repeat(20) },

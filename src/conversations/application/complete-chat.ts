@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { type Conversation, createNewThread } from '../domain/new-thread.js';
-import type { UserContext } from '../ports/index.js';
+import type { CallerSpan, UserContext } from '../ports/index.js';
 import type { ActiveRun } from './run-supervisor.js';
 import { StartRun } from './start-run.js';
 import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
@@ -16,6 +16,7 @@ export interface CompleteChatCommand {
   readonly thread: ThreadReference | undefined;
   readonly conversation: Conversation;
   readonly userContext: UserContext | null;
+  readonly callerSpan: CallerSpan | null;
   readonly idempotency?: IdempotentRequest;
   /** Aborted when the caller leaves; asked for only where something is to end then. */
   readonly disconnected: () => AbortSignal;
@@ -35,7 +36,7 @@ export class CompleteChat {
    * @throws what `StartRun.execute` throws; nothing is stored then
    */
   async execute(command: CompleteChatCommand): Promise<ActiveRun> {
-    const { organizationId, agent, conversation, userContext, idempotency, disconnected } = command;
+    const { organizationId, agent, conversation, userContext, callerSpan, idempotency, disconnected } = command;
     const run = {
       organizationId,
       text: conversation.text,
@@ -43,6 +44,7 @@ export class CompleteChat {
       disconnected,
       callerPrompt: conversation.instructions,
       userContext,
+      callerSpan,
       showReasoning: false,
       // The protocol of this route has no way to ask for approval.
       nonInteractive: true,

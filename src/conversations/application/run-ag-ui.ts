@@ -8,7 +8,7 @@ import { noThreadToResume } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { type Conversation, createNewThread } from '../domain/new-thread.js';
 import { NewThreadRepository } from '../persistence/new-thread.repository.js';
-import type { UserContext, Widget } from '../ports/index.js';
+import type { CallerSpan, UserContext, Widget } from '../ports/index.js';
 import type { ActiveRun } from './run-supervisor.js';
 import { ResumeRun } from './resume-run.js';
 import { type RunMessage, StartRun } from './start-run.js';
@@ -23,6 +23,7 @@ export interface RunAgUiCommand {
   /** What is said to the calls that the thread's last run asked for; without any the conversation's text is answered. */
   readonly answers: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
+  readonly callerSpan: CallerSpan | null;
   readonly widget?: Widget | undefined;
   readonly showReasoning: boolean;
   readonly idempotency?: IdempotentRequest;
@@ -52,12 +53,13 @@ export class RunAgUi {
    * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { organizationId, conversation, answers, userContext, widget, showReasoning, idempotency, disconnected } = command;
+    const { organizationId, conversation, answers, userContext, callerSpan, widget, showReasoning, idempotency, disconnected } = command;
     const goingOn = {
       organizationId,
       disconnected,
       callerPrompt: conversation.instructions,
       userContext,
+      callerSpan,
       widget,
       showReasoning,
       idempotency,

@@ -10,7 +10,7 @@ import type { RunSession } from '../domain/session-turns.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import { RunOwner } from '../engine/run-owner.js';
 import type { NewRun, StartResult } from '../persistence/run.repository.js';
-import type { RunContext, UserContext, Widget } from '../ports/index.js';
+import type { CallerSpan, RunContext, UserContext, Widget } from '../ports/index.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 
 /** What every request for a run says, whatever the run answers. */
@@ -21,6 +21,8 @@ export interface RunRequest {
   readonly callerPrompt?: string;
   /** Answers to what a run asked are for the user of that run, whatever this and `session` say. */
   readonly userContext: UserContext | null;
+  /** The span of the caller's own trace that the run belongs under. */
+  readonly callerSpan?: CallerSpan | null;
   /** Of the pass that the request is made with; it says whose memories the run has, whatever `userContext` says. */
   readonly session?: RunSession | undefined;
   /** The widget that the caller says it is. */
@@ -70,7 +72,7 @@ export class RunLauncher {
     { threadId, userMessage, attached, resumeInput }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
-    const { organizationId, agent, session = null, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
+    const { organizationId, agent, session = null, callerSpan = null, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
     const user = resumeInput?.user ?? { userContext: request.userContext, session };
     const { userContext } = user;
     const userKey = userKeyOfRun(user);
@@ -96,7 +98,7 @@ export class RunLauncher {
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         decisions: resumeInput?.decisions ?? null,
-        ...{ userContext, userKey, widget, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
+        ...{ userContext, userKey, callerSpan, widget, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,
     );

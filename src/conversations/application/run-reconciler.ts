@@ -127,6 +127,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       userMessage,
       decisions,
       message: message === null ? null : interrupted(message),
+      callerSpan: null,
       steps: [],
       latencyMs: Math.max(0, completedAt.getTime() - run.createdAt.getTime()),
       timeToFirstTokenMs: null,

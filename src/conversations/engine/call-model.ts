@@ -3,6 +3,7 @@ import {
   ModelFailure,
   ModelGateway,
   type ModelRequest,
+  type ModelResponse,
   type ModelToolCall,
   type ModelUsage,
   type ProviderState,
@@ -27,6 +28,7 @@ interface Answer {
   /** The newest that was told: of a call that breaks off, what is known. */
   usage: ModelUsage;
   state: ProviderState | undefined;
+  response: ModelResponse | undefined;
 }
 
 /** Second phase of a run: one call of the model, its events translated as they come. */
@@ -44,7 +46,7 @@ export class CallModel {
     const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
     const providerCalls = new ProviderToolCalls(state, this.clock, this.toolCalls);
-    const answer: Answer = { text: '', calls: [], providerCalls, usage: UNKNOWN_USAGE, state: undefined };
+    const answer: Answer = { text: '', calls: [], providerCalls, usage: UNKNOWN_USAGE, state: undefined, response: undefined };
     try {
       yield* this.listen(state, request, answer);
       this.record(state, request, answer, stopwatch, null);
@@ -70,6 +72,9 @@ export class CallModel {
   private async *listen(state: RunState, request: ModelRequest, answer: Answer): AsyncGenerator<RunEvent> {
     for await (const event of this.models.stream(request, state.context.signal)) {
       switch (event.type) {
+        case 'response':
+          answer.response = event.response;
+          break;
         case 'text':
           answer.text += event.text;
           yield* state.say(event.text);
@@ -157,6 +162,7 @@ export class CallModel {
       output: { text: answer.text, toolCalls: answer.calls },
       error,
       usage: { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens },
+      ...(answer.response ? { response: answer.response } : {}),
     });
     state.steps.push(...answer.providerCalls.steps);
   }

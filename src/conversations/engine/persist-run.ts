@@ -173,6 +173,7 @@ export class PersistRun {
       message: messageOf(state, outcome),
       userContext: context.userContext,
       userKey: context.userKey,
+      callerSpan: context.callerSpan,
       steps: state.steps,
       latencyMs: elapsedMs(),
       timeToFirstTokenMs: state.timeToFirstTextMs,

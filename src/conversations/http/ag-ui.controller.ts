@@ -9,12 +9,14 @@ import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { THREAD_HEADER } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { CallerSpan } from '../ports/index.js';
 import { AG_UI_INPUT_SCHEMA, type AgUiRequest, readAgUiInput } from './ag-ui.input.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { NameThreadOfRefusal } from './name-thread-of-refusal.js';
 import { RunStreams } from './run-streams.js';
 import { StreamQuery } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
+import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
 /** How the events of a run begin that name it and its thread. */
 const NAMES_THE_RUN = /^\{"type":"RUN_(?:STARTED|FINISHED)"/;
@@ -43,6 +45,7 @@ export class AgUiController {
   })
   @ApiBody({ schema: AG_UI_INPUT_SCHEMA as never })
   @ApiIdempotencyKey()
+  @ApiTraceParent()
   @ApiThreadHeader()
   @ApiProduces('text/event-stream', 'application/json')
   @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
@@ -54,13 +57,14 @@ export class AgUiController {
     @Query() { reasoning: showReasoning }: StreamQuery,
     @Body() body: object,
     @Idempotency('ag_ui') idempotency: IdempotentRequest | undefined,
+    @TraceParent() callerSpan: CallerSpan | null,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const input = readAgUiInput(body);
     const { threadId, conversation, answers, userContext, widget } = input;
     const onThread = (id: string): void => void reply.header(THREAD_HEADER, id);
     const run = await this.runAgUi.execute({
-      ...{ organizationId, agent, threadId, conversation, answers, userContext, widget },
+      ...{ organizationId, agent, threadId, conversation, answers, userContext, callerSpan, widget },
       ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },
     });
     onThread(run.threadId);

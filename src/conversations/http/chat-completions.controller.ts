@@ -10,12 +10,14 @@ import type { ActiveRun } from '../application/run-supervisor.js';
 import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
 import { runFailed, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { CallerSpan } from '../ports/index.js';
 import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
 import { readConversation } from './chat-completions.messages.js';
 import { ChatCompletionStreams } from './chat-completions.stream.js';
 import { completion, headOf } from './chat-completions.presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { ApiThreadHeader } from './thread-header.js';
+import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
 /** The interface of the OpenAI API: its official clients work with this service's address and key. */
 @ApiTags('Chat')
@@ -43,6 +45,7 @@ export class ChatCompletionsController {
       'as JSON; one that comes later is an event `{"error": {message, type, code}}`, followed by `[DONE]`.',
   })
   @ApiIdempotencyKey()
+  @ApiTraceParent()
   @ApiThreadHeader()
   @ApiExtraModels(ChatCompletionResponse)
   @ApiOkResponse({
@@ -60,6 +63,7 @@ export class ChatCompletionsController {
     @Resource('thread') thread: ThreadReference | undefined,
     @Body() body: ChatCompletionBody,
     @Idempotency('chat_completion') idempotency: IdempotentRequest | undefined,
+    @TraceParent() callerSpan: CallerSpan | null,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (agent && thread && thread.agentId !== agent.id) {
@@ -67,7 +71,7 @@ export class ChatCompletionsController {
       void reply.removeHeader(THREAD_HEADER);
       throw threadNotFound();
     }
-    const run = await this.start(caller, { agent, thread, body, idempotency, disconnected: () => disconnectSignal(reply) });
+    const run = await this.start(caller, { agent, thread, body, callerSpan, idempotency, disconnected: () => disconnectSignal(reply) });
     void reply.header(THREAD_HEADER, run.threadId);
     noteOn(reply.request, { runId: run.runId, agentId: run.agentId });
     if (body.stream === true) {
@@ -85,11 +89,12 @@ export class ChatCompletionsController {
       readonly agent: RunnableAgent | undefined;
       readonly thread: ThreadReference | undefined;
       readonly body: ChatCompletionBody;
+      readonly callerSpan: CallerSpan | null;
       readonly idempotency: IdempotentRequest | undefined;
       readonly disconnected: () => AbortSignal;
     },
   ): Promise<ActiveRun> {
-    const { agent, thread, body, idempotency, disconnected } = request;
+    const { agent, thread, body, callerSpan, idempotency, disconnected } = request;
     if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
     const conversation = readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant');
     return this.completeChat.execute({
@@ -98,6 +103,7 @@ export class ChatCompletionsController {
       thread,
       conversation,
       userContext: body.config?.userContext ?? null,
+      callerSpan,
       idempotency,
       disconnected,
     });

@@ -19,7 +19,7 @@ import { CancelRun } from '../application/cancel-run.js';
 import { JoinRun } from '../application/join-run.js';
 import type { RunRequest } from '../application/run-launcher.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
-import type { UserContext, Widget } from '../ports/index.js';
+import type { CallerSpan, UserContext, Widget } from '../ports/index.js';
 import { ReadRun } from '../application/read-run.js';
 import { ResumeRun } from '../application/resume-run.js';
 import { StartRun } from '../application/start-run.js';
@@ -35,6 +35,7 @@ import { RunResultResponse } from './messages.dto.js';
 import { RunStreams } from './run-streams.js';
 import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
+import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
 /** What a waiting caller is answered. */
 interface RunResult {
@@ -69,6 +70,7 @@ export class RunsController {
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
   @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply', description: APPROVALS })
   @ApiIdempotencyKey()
+  @ApiTraceParent()
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
   @ApiErrors(400, 401, 403, 404, 409, 429, 502, 503, 504)
@@ -78,11 +80,12 @@ export class RunsController {
     @Resource('thread') thread: ThreadReference,
     @Body() body: CreateRunBody,
     @Idempotency('run') idempotency: IdempotentRequest | undefined,
+    @TraceParent() callerSpan: CallerSpan | null,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResult> {
     checkOneOf(body, ['message', 'resume']);
     const disconnected = (): AbortSignal => disconnectSignal(reply);
-    const active = await this.start(caller, thread, body, { showReasoning: false, idempotency, disconnected });
+    const active = await this.start(caller, thread, body, { showReasoning: false, callerSpan, idempotency, disconnected });
     noteOn(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     const { run, message, failure } = await active.ended;
@@ -103,6 +106,7 @@ export class RunsController {
       `\`rejoin\` instead of \`message\` it continues the stream of a run, which starts no new run. ${APPROVALS}`,
   })
   @ApiIdempotencyKey()
+  @ApiTraceParent()
   @ApiProduces('text/event-stream', 'application/json')
   @ApiThreadHeader()
   @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
@@ -114,6 +118,7 @@ export class RunsController {
     @Query() { reasoning: showReasoning }: StreamQuery,
     @Body() body: StreamRunBody,
     @Idempotency('run-stream') idempotency: IdempotentRequest | undefined,
+    @TraceParent() callerSpan: CallerSpan | null,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     checkOneOf(body, ['message', 'resume', 'rejoin']);
@@ -122,7 +127,10 @@ export class RunsController {
       await this.rejoin(referenceOf(caller, thread, rejoin.runId), rejoin.startingAfter ?? 0, showReasoning, reply);
       return;
     }
-    const active = await this.start(caller, thread, body, { showReasoning, idempotency, disconnected: () => disconnectSignal(reply) });
+    const active = await this.start(caller, thread, body, {
+      ...{ showReasoning, callerSpan, idempotency },
+      disconnected: () => disconnectSignal(reply),
+    });
     noteOn(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
@@ -204,6 +212,7 @@ export class RunsController {
     { message, resume, config, widget }: RunBody,
     options: {
       readonly showReasoning: boolean;
+      readonly callerSpan: CallerSpan | null;
       readonly idempotency: IdempotentRequest | undefined;
       readonly disconnected: () => AbortSignal;
     },

@@ -13,6 +13,14 @@ export interface Widget {
   readonly version: string;
 }
 
+/** The span of the caller's own trace that a run belongs under (W3C Trace Context). */
+export interface CallerSpan {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+}
+
 /** A tool call that a run before this one has made for the same message. */
 export interface EarlierCall {
   readonly name: string;
@@ -41,6 +49,8 @@ export interface RunContext {
   readonly userContext: UserContext | null;
   /** Stands for the person who chats, within the organization: the same for the same person. Null where nobody is named. */
   readonly userKey: string | null;
+  /** Null where the request named none. */
+  readonly callerSpan: CallerSpan | null;
   /** Null where the caller is no widget. */
   readonly widget: Widget | null;
   /** Instructions that came with the request; put after everything else of the system prompt. */

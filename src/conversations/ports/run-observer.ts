@@ -4,6 +4,7 @@ import type { Message } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../domain/user-context.js';
+import type { CallerSpan } from './run-context.js';
 import type { RunStep } from './run-step.js';
 
 /** A run that has ended, however it did. */
@@ -19,6 +20,8 @@ export interface FinishedRun {
   readonly userContext: UserContext | null;
   /** As in `RunContext`. */
   readonly userKey: string | null;
+  /** Null where the request named none, and for a run that was ended after its process had died. */
+  readonly callerSpan: CallerSpan | null;
   readonly steps: readonly RunStep[];
   readonly latencyMs: number;
   /** From the start of the run to the first text; null when there was none. */

@@ -1,8 +1,11 @@
 import type { ModelEvent } from '../domain/model-runtime.js';
 import { plausibleUsage } from '../domain/model-usage.js';
 
+/** Above the ids and model names of every provider. */
+const MAX_NAME_LENGTH = 256;
+
 /**
- * Hands a call's events on with plausible counts only: what a provider or a gateway says is added up, charged and
+ * Hands a call's events on with plausible counts and names only: what a provider or a gateway says is added up, charged and
  * stored. Not a generator, which would cost each token more turns of the microtask queue.
  */
 export class CheckedCall implements AsyncIterator<ModelEvent> {
@@ -20,6 +23,18 @@ export class CheckedCall implements AsyncIterator<ModelEvent> {
 }
 
 function checked(event: ModelEvent): ModelEvent {
-  if (event.type !== 'usage' && event.type !== 'stopped') return event;
-  return { ...event, usage: plausibleUsage(event.usage) };
+  switch (event.type) {
+    case 'usage':
+    case 'stopped':
+      return { ...event, usage: plausibleUsage(event.usage) };
+    case 'response':
+      return { type: 'response', response: { id: plausibleName(event.response.id), model: plausibleName(event.response.model) } };
+    default:
+      return event;
+  }
+}
+
+/** The providers' JSON is not checked before, so the value may be of any type and length. */
+function plausibleName(name: unknown): string | null {
+  return typeof name === 'string' && name !== '' && name.length <= MAX_NAME_LENGTH ? name : null;
 }

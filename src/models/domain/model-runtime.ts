@@ -92,6 +92,12 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
   readonly showReasoning?: boolean;
 }
 
+/** What the provider says of an answer: its id there, and the model that writes it. Null where it does not say. */
+export interface ModelResponse {
+  readonly id: string | null;
+  readonly model: string | null;
+}
+
 export type StopReason = 'end' | 'tool_calls' | 'max_tokens' | 'refusal';
 
 /**
@@ -101,6 +107,8 @@ export type StopReason = 'end' | 'tool_calls' | 'max_tokens' | 'refusal';
  * has to read of them again is in the `ProviderState` alone. The last event of a call that did not throw is `stopped`.
  */
 export type ModelEvent =
+  /** Who answers, as soon as the provider tells it. A call that the provider pauses has several; the last one counts. */
+  | { readonly type: 'response'; readonly response: ModelResponse }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }

@@ -35,6 +35,7 @@ function traceOf(finished: FinishedRun): RecordedTrace {
     steps,
     error: run.error,
     userContext: finished.userContext,
+    callerSpan: finished.callerSpan,
     endedAt: run.completedAt ?? run.createdAt,
     storedBytes: Buffer.byteLength(input) + Buffer.byteLength(output) + bytes + contextBytes(finished.userContext),
     userKey: finished.userKey,

@@ -1,4 +1,4 @@
-import type { Channel, Run, RunError, RunStatus, RunUsage, StepType, UserContext } from '../../conversations/index.js';
+import type { CallerSpan, Channel, Run, RunError, RunStatus, RunUsage, StepType, UserContext } from '../../conversations/index.js';
 
 /** One thing the run did. `input` and `output` may be a `TruncatedValue` in place of what was too large. */
 export interface TraceStep {
@@ -12,6 +12,8 @@ export interface TraceStep {
   readonly output: unknown;
   readonly error: string | null;
   readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+  /** Of a model call: what the provider calls its answer, and the model that it says wrote it. */
+  readonly response?: { readonly id: string | null; readonly model: string | null };
 }
 
 /** A trace as a list shows it: `input` and `output` are their beginnings. */
@@ -43,8 +45,17 @@ export interface Trace extends TraceSummary {
   readonly userContext: UserContext | null;
 }
 
+/** A trace as the operator's OpenTelemetry backend gets it. */
+export interface PushedTrace extends Trace {
+  readonly organizationId: string;
+  readonly agentName: string;
+  /** Of the caller's own trace; null where the request named none. */
+  readonly callerSpan: CallerSpan | null;
+}
+
 /** A trace as it is recorded, with what nobody is shown. */
 export interface RecordedTrace extends Trace {
+  readonly callerSpan: CallerSpan | null;
   readonly endedAt: Date;
   /** Roughly what it takes as JSON. */
   readonly storedBytes: number;

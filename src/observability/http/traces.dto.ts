@@ -155,6 +155,13 @@ export class TraceStepUsageResponse {
   readonly outputTokens!: number | null;
 }
 
+export class TraceStepProviderResponse {
+  @StringField({ nullable: true, description: "The provider's id of the answer." })
+  readonly id!: string | null;
+  @StringField({ nullable: true, description: 'The model that the provider says wrote the answer, such as a dated version of `name`.' })
+  readonly model!: string | null;
+}
+
 /** Where a step's input or output was too large to keep, this object stands in its place. */
 const TRUNCATION =
   'Any JSON. A value over 64 KiB, or nested more than 64 levels deep, is kept as ' +
@@ -179,6 +186,11 @@ export class TraceStepResponse {
   readonly error!: string | null;
   @ObjectField(() => TraceStepUsageResponse, { optional: true })
   readonly usage?: TraceStepUsageResponse;
+  @ObjectField(() => TraceStepProviderResponse, {
+    optional: true,
+    description: 'What the provider said of its answer; absent where it said nothing, and on steps that call no model.',
+  })
+  readonly response?: TraceStepProviderResponse;
 }
 
 export class SessionContextResponse {

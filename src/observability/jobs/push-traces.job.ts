@@ -6,7 +6,6 @@ import { inBatches } from '../../platform/database/index.js';
 import { type ActiveJob, defineJob, Processor, UnrecoverableError, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { PUSH_BATCH, PUSH_LOAD_BYTES, PUSH_RETRY } from '../limits.js';
-import { traceIdOf } from '../domain/span-trace-id.js';
 import { TraceRepository } from '../persistence/trace.repository.js';
 
 const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) });
@@ -46,7 +45,7 @@ export class PushTraces extends WorkerHost {
           signal.throwIfAborted();
           // Before each request: a slow backend leaves time for an organization to come under HIPAA.
           const allowed = await this.allowed(loaded);
-          const sendable = request.filter(({ traceId }) => allowed.has(traceId));
+          const sendable = request.filter(({ runId }) => allowed.has(runId));
           if (sendable.length > 0) await exporter.send(sendable, signal);
         }
       }
@@ -57,14 +56,14 @@ export class PushTraces extends WorkerHost {
   }
 
   /**
-   * Those of the traces whose organization lets them leave, by the ids that their spans have: nothing of one whose agents
+   * The ids of the traces whose organization lets them leave: nothing of one whose agents
    * handle HIPAA data, now or since the run, reaches an outside system.
    */
   private async allowed(traces: readonly { readonly id: string; readonly organizationId: string }[]): Promise<ReadonlySet<string>> {
     const allowed = new Set<string>();
     for (const { id, organizationId } of traces) {
       const organization = await this.organizations.find(organizationId);
-      if (organization && !organization.features.has('hipaa')) allowed.add(traceIdOf(id));
+      if (organization && !organization.features.has('hipaa')) allowed.add(id);
     }
     return allowed;
   }

@@ -9,6 +9,7 @@ import type { TraceSpan } from './trace-spans.js';
 /** By the manual clock. The exporter's own limit goes by real time and begins anew with every byte. */
 const TIMEOUT_MS = 30_000;
 const SPAN: TraceSpan = {
+  runId: '019a0000-0000-7000-8000-000000000000',
   ...{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), parentSpanId: undefined, name: 'run', kind: SpanKind.INTERNAL },
   ...{ startTime: [1, 0], endTime: [2, 0], status: { code: SpanStatusCode.UNSET }, attributes: {} },
 };

@@ -87,7 +87,7 @@ export class OtlpExporter {
     });
   }
 
-  private readable({ traceId, spanId, parentSpanId, ...span }: TraceSpan): ReadableSpan {
+  private readable({ runId: _runId, traceId, spanId, parentSpanId, ...span }: TraceSpan): ReadableSpan {
     const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: TraceFlags.SAMPLED });
     return {
       ...span,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { newId } from '../../platform/ids/index.js';
-import type { TraceStep } from '../domain/trace.js';
+import type { PushedTrace, TraceStep } from '../domain/trace.js';
 import { PUSHED_CONTENT_BYTES } from '../limits.js';
 import { bytesOf, requestParts } from './request-parts.js';
-import { type OwnedTrace, spansOf, type TraceSpan } from './trace-spans.js';
+import { spansOf, type TraceSpan } from './trace-spans.js';
 
 const START = new Date('2026-11-01T12:00:00.123Z');
 const START_SECONDS = START.getTime() / 1000 - 0.123;
@@ -16,12 +16,13 @@ function step(changes: Partial<TraceStep>): TraceStep {
   };
 }
 
-function trace(changes: Partial<OwnedTrace> = {}): OwnedTrace {
+function trace(changes: Partial<PushedTrace> = {}): PushedTrace {
   return {
     id: newId(), organizationId: newId(), agentId: newId(), threadId: newId(), messageId: newId(),
     channel: 'api', provider: 'gemini', model: 'some-model', status: 'completed', startedAt: START, latencyMs: 60 * 86_400_000 + 1,
     usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: 0.25 },
     input: 'canary', output: 'canary', timeToFirstTokenMs: null, steps: [], error: null, userContext: { note: 'canary' },
+    agentName: 'Travel desk', callerSpan: null,
     ...changes,
   };
 }
@@ -44,14 +45,31 @@ describe('the spans of a trace', () => {
     }
   });
 
+  it('are children of the span that the request named, in its trace', () => {
+    const callerSpan = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
+    const [run, ...steps] = spansOf(trace({ callerSpan, steps: [step({}), step({ type: 'model' })] }), false);
+    expect(run).toMatchObject({ traceId: callerSpan.traceId, parentSpanId: callerSpan.spanId });
+    for (const span of steps) expect(span).toMatchObject({ traceId: callerSpan.traceId, parentSpanId: run?.spanId });
+  });
+
+  it('of a model call tell what the provider calls its answer, and which model wrote it', () => {
+    const response = { id: 'resp_1', model: 'some-model-2026-09-01' };
+    expect(stepSpan(step({ type: 'model', response })).attributes).toMatchObject({
+      'gen_ai.response.id': response.id,
+      'gen_ai.response.model': response.model,
+    });
+    expect(stepSpan(step({ type: 'model', response: { id: null, model: null } })).attributes).not.toHaveProperty(['gen_ai.response.id']);
+  });
+
   it('tell the run, under the name that the conventions have for its provider', () => {
     const traced = trace();
     expect(spansOf(traced, false)).toEqual([
       {
+        runId: traced.id,
         traceId: traced.id.replaceAll('-', ''),
         spanId: expect.any(String),
         parentSpanId: undefined,
-        name: `invoke_agent ${traced.agentId}`,
+        name: 'invoke_agent Travel desk',
         kind: SpanKind.INTERNAL,
         startTime: [START_SECONDS, 123_000_000],
         endTime: [START_SECONDS + 60 * 86_400, 124_000_000],
@@ -61,6 +79,7 @@ describe('the spans of a trace', () => {
           'gen_ai.provider.name': 'gcp.gemini',
           'gen_ai.request.model': 'some-model',
           'gen_ai.agent.id': traced.agentId,
+          'gen_ai.agent.name': 'Travel desk',
           'gen_ai.conversation.id': traced.threadId,
           'gen_ai.usage.input_tokens': 11,
           'gen_ai.usage.output_tokens': 7,

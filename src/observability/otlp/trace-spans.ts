@@ -2,22 +2,17 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Attributes, type HrTime, SpanKind, type SpanStatus, SpanStatusCode } from '@opentelemetry/api';
 import { MODEL_PROVIDERS } from '../../models/index.js';
-import type { Trace, TraceStep } from '../domain/trace.js';
+import type { PushedTrace, Trace, TraceStep } from '../domain/trace.js';
 import { ATTRIBUTE, ERROR_TYPE, OPERATION } from './conventions.js';
-import { traceIdOf } from '../domain/span-trace-id.js';
 import { contentText, fieldsOf, inputMessages, outputMessages, textOf, type ToolCall, toolCallsOf } from './span-contents.js';
 
-/** A trace of any organization. */
-export interface OwnedTrace extends Trace {
-  readonly organizationId: string;
-}
-
 export interface TraceSpan {
-  /** 32 hexadecimal digits, the run's id without its dashes. */
+  readonly runId: string;
+  /** 32 hexadecimal digits: of the caller's trace where there is one, else the run's id without its dashes. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Undefined for the run itself. */
+  /** Of the run: the caller's span, or undefined. */
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: SpanKind;
@@ -45,19 +40,20 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
 
 /**
  * A run and its steps as spans of OpenTelemetry's GenAI conventions: the run first, the steps its children in their
- * order. The same trace gives the same spans, ids included.
+ * order. A run whose request named a span of the caller's is its child. The same trace gives the same spans, ids included.
  * @param captureContent false: nothing that a user, model, tool, page or hook said is in them
  */
-export function spansOf(trace: OwnedTrace, captureContent: boolean): TraceSpan[] {
-  const traceId = traceIdOf(trace.id);
-  const parentSpanId = spanIdOf(trace.id);
+export function spansOf(trace: PushedTrace, captureContent: boolean): TraceSpan[] {
+  const { id: runId, callerSpan } = trace;
+  const traceId = callerSpan?.traceId ?? runId.replaceAll('-', '').toLowerCase();
+  const parentSpanId = spanIdOf(runId);
   const calls = new CallsByStep();
   return [
     runSpan(trace, traceId, captureContent),
     ...trace.steps.map((step) => {
       const { name, kind, errorType, facts, contents } = describe(step, trace, calls);
       return {
-        ...{ traceId, spanId: spanIdOf(`${trace.id}/${step.id}`), parentSpanId, name, kind },
+        ...{ runId, traceId, spanId: spanIdOf(`${runId}/${step.id}`), parentSpanId, name, kind },
         ...times(Date.parse(step.startedAt), step.latencyMs),
         status: status(step.error !== null, captureContent ? step.error : null),
         attributes: present({
@@ -71,11 +67,11 @@ export function spansOf(trace: OwnedTrace, captureContent: boolean): TraceSpan[]
   ];
 }
 
-function runSpan(trace: OwnedTrace, traceId: string, captureContent: boolean): TraceSpan {
+function runSpan(trace: PushedTrace, traceId: string, captureContent: boolean): TraceSpan {
   const failed = trace.status === 'failed' || trace.status === 'timed_out';
   return {
-    ...{ traceId, spanId: spanIdOf(trace.id), parentSpanId: undefined },
-    name: `${OPERATION.invokeAgent} ${trace.agentId}`,
+    ...{ runId: trace.id, traceId, spanId: spanIdOf(trace.id), parentSpanId: trace.callerSpan?.spanId },
+    name: `${OPERATION.invokeAgent} ${trace.agentName}`,
     // The agent runs in this process; a client's span is that of a remote one.
     kind: SpanKind.INTERNAL,
     ...times(trace.startedAt.getTime(), trace.latencyMs),
@@ -84,12 +80,13 @@ function runSpan(trace: OwnedTrace, traceId: string, captureContent: boolean): T
   };
 }
 
-function runFacts(trace: OwnedTrace, failed: boolean): Facts {
+function runFacts(trace: PushedTrace, failed: boolean): Facts {
   return {
     [ATTRIBUTE.operation]: OPERATION.invokeAgent,
     [ATTRIBUTE.provider]: providerName(trace),
     [ATTRIBUTE.model]: trace.model,
     [ATTRIBUTE.agentId]: trace.agentId,
+    [ATTRIBUTE.agentName]: trace.agentName,
     [ATTRIBUTE.conversationId]: trace.threadId,
     [ATTRIBUTE.inputTokens]: trace.usage.inputTokens,
     [ATTRIBUTE.outputTokens]: trace.usage.outputTokens,
@@ -111,7 +108,7 @@ function runContents({ input, output, userContext }: Trace): Facts {
   };
 }
 
-function describe(step: TraceStep, trace: OwnedTrace, calls: CallsByStep): StepFacts {
+function describe(step: TraceStep, trace: PushedTrace, calls: CallsByStep): StepFacts {
   switch (step.type) {
     case 'model':
       return modelStep(step, trace, calls);
@@ -128,7 +125,7 @@ function describe(step: TraceStep, trace: OwnedTrace, calls: CallsByStep): StepF
   }
 }
 
-function modelStep({ name, input, output, error, usage }: TraceStep, trace: Trace, calls: CallsByStep): StepFacts {
+function modelStep({ name, input, output, error, usage, response }: TraceStep, trace: Trace, calls: CallsByStep): StepFacts {
   const toolCalls = toolCallsOf(output);
   calls.add(toolCalls);
   // Of an answer without calls the trace does not tell whether it was whole.
@@ -142,6 +139,8 @@ function modelStep({ name, input, output, error, usage }: TraceStep, trace: Trac
       [ATTRIBUTE.provider]: providerName(trace),
       [ATTRIBUTE.model]: name,
       [ATTRIBUTE.conversationId]: trace.threadId,
+      [ATTRIBUTE.responseId]: response?.id,
+      [ATTRIBUTE.responseModel]: response?.model,
       [ATTRIBUTE.inputTokens]: usage?.inputTokens,
       [ATTRIBUTE.outputTokens]: usage?.outputTokens,
       [ATTRIBUTE.finishReasons]: finishReason && [finishReason],

@@ -6,7 +6,8 @@ import type { traces } from './traces.schema.js';
 /** For what no entity fits: the beginnings of texts that may be long, sums, and removals in batches. */
 export const tables = queryBuilder<{
   traces: ColumnsOf<typeof traces>;
-  /** Of another context: traces are those of threads that are there. */
+  /** Of other contexts: traces are those of threads and agents that are there. */
+  agents: { id: string; name: string };
   threads: { id: string; deleted_at: string | null };
 }>();
 

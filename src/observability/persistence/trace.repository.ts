@@ -2,7 +2,7 @@ import { raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Database, rowsOf, type TableRow, tableRow } from '../../platform/database/index.js';
-import type { RecordedTrace, Trace } from '../domain/trace.js';
+import type { PushedTrace, RecordedTrace, Trace } from '../domain/trace.js';
 import { notOfDeletedThread, tables, usageOf } from './trace-tables.js';
 import { type StoredTrace, traces } from './traces.schema.js';
 
@@ -46,16 +46,20 @@ export class TraceRepository {
     return rowsOf(
       this.database,
       stillThere(ids)
-        .select(['id', sql<number>`stored_bytes::float8`.as('bytes')])
-        .orderBy('id'),
+        .select(['traces.id', sql<number>`stored_bytes::float8`.as('bytes')])
+        .orderBy('traces.id'),
     );
   }
 
   /** The traces of which `sizes` tells, whole. */
-  async ofAnyOrganization(ids: readonly string[]): Promise<(Trace & { readonly organizationId: string })[]> {
-    const there = await rowsOf(this.database, stillThere(ids).select('id'));
-    const found = await this.database.read((em) => em.find(traces, { id: { $in: there.map(({ id }) => id) } }, { orderBy: { id: 'asc' } }));
-    return found.map((stored) => ({ ...toTrace(stored), organizationId: stored.organizationId }));
+  async ofAnyOrganization(ids: readonly string[]): Promise<PushedTrace[]> {
+    const there = await rowsOf(this.database, stillThere(ids).select(['traces.id', 'agents.name']));
+    const names = new Map(there.map(({ id, name }) => [id, name]));
+    const found = await this.database.read((em) => em.find(traces, { id: { $in: [...names.keys()] } }, { orderBy: { id: 'asc' } }));
+    return found.map((stored) => {
+      const { id, organizationId, callerSpan } = stored;
+      return { ...toTrace(stored), organizationId, callerSpan, agentName: names.get(id) ?? '' };
+    });
   }
 
   /**
@@ -82,10 +86,10 @@ export class TraceRepository {
 function stillThere(ids: readonly string[]) {
   return tables
     .selectFrom('traces')
-    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .innerJoin('agents', 'agents.id', 'traces.agent_id')
+    .where(sql<boolean>`traces.id = any(${ids}::uuid[])`)
     .where('withheld', '=', false)
-    .where(sql<boolean>`${sql.raw(notOfDeletedThread('traces'))}`)
-    .where(sql<boolean>`exists (select 1 from agents where agents.id = traces.agent_id)`);
+    .where(sql<boolean>`${sql.raw(notOfDeletedThread('traces'))}`);
 }
 
 function someTraces(limit: number) {
@@ -122,4 +126,4 @@ function toTrace(stored: Omit<StoredTrace, keyof Unshown>): Trace {
   };
 }
 
-type Unshown = Pick<StoredTrace, 'organizationId' | 'endedAt' | 'storedBytes' | 'userKey' | 'publishedAt' | 'withheld'>;
+type Unshown = Pick<StoredTrace, 'organizationId' | 'callerSpan' | 'endedAt' | 'storedBytes' | 'userKey' | 'publishedAt' | 'withheld'>;

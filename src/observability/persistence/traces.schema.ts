@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Channel, RunError, RunStatus, UserContext } from '../../conversations/index.js';
+import type { CallerSpan, Channel, RunError, RunStatus, UserContext } from '../../conversations/index.js';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 import type { TraceStep } from '../domain/trace.js';
 
@@ -32,6 +32,8 @@ export const traces = defineEntity({
     storedBytes: p.bigint('number'),
     /** Stands for the user that `userContext` names: users are counted without their names being kept for it. */
     userKey: p.uuid().strictNullable(),
+    /** The caller's own span that the run belongs under; in another trace of the operator's backend. */
+    callerSpan: p.json<CallerSpan>().strictNullable(),
     /** When it was counted, and could be exported from then on; null until then. */
     publishedAt: p.datetime(3).strictNullable(),
     /** Of an organization with HIPAA data handling when it was published: never leaves the service. */
@@ -162,4 +164,6 @@ const publishing = migration('2026112420_observability_publishing', [
   'create index agent_users_by_age on agent_users (day)',
 ]);
 
-export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init, publishing] };
+const callerSpans = migration('2026112502_observability_caller_spans', ['alter table traces add column caller_span jsonb']);
+
+export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init, publishing, callerSpans] };

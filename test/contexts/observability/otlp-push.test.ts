@@ -59,6 +59,9 @@ function pushed(): Promise<void> {
   return until(async () => (await service.database.query(`select id from outbox where name = $1`, [pushTraces.name])).length === 0, 'the traces are pushed');
 }
 
+/** What the scripted models say of their answers. */
+const ANSWER = { 'gen_ai.response.id': 'msg_1', 'gen_ai.response.model': 'm' };
+
 async function traced(on?: Talk): Promise<{ talk: Talk; runId: string }> {
   const talk = on ?? (await Talk.start(service));
   service.models.next(says('Hello.'));
@@ -98,7 +101,7 @@ function refusal(): Promise<void> {
 
 /** A run with a step of each kind that one can have, every text of which is a canary. */
 async function runOfAllKinds(on: TestService): Promise<{ talk: Talk; runId: string }> {
-  const talk = await Talk.start(on, { systemPrompt: CANARIES.prompt });
+  const talk = await Talk.start(on, { name: 'Travel desk', systemPrompt: CANARIES.prompt });
   const url = hooks.url(`/${newId()}?key=canary-key`, () => ({ additionalContext: CANARIES.hook }));
   const document = { hooks: { UserPromptSubmit: [{ hooks: [{ type: 'http', url }] }] } };
   expect((await on.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: document })).status).toBe(200);
@@ -136,7 +139,7 @@ describe('a pushed trace', () => {
     const [run, ...steps] = spans;
     const chat = `chat ${trace.model}`;
     expect(spans.map(({ name }) => name)).toEqual([
-      `invoke_agent ${talk.agentId}`, 'hook UserPromptSubmit', chat, 'execute_tool weather', chat, 'retrieval search', chat, 'memory recall', chat,
+      'invoke_agent Travel desk', 'hook UserPromptSubmit', chat, 'execute_tool weather', chat, 'retrieval search', chat, 'memory recall', chat,
     ]);
     expect(run).toMatchObject({ parentSpanId: '', kind: 1, status: { code: 0 }, resource: { 'service.name': 'agent-service', 'service.version': '1.0.0' } });
     expect(steps.every(({ parentSpanId }) => parentSpanId === run?.spanId)).toBe(true);
@@ -145,10 +148,10 @@ describe('a pushed trace', () => {
       [nano(startedAt), nano(startedAt) + BigInt(latencyMs) * 1_000_000n];
     expect(spans.map(({ startNano, endNano }) => [startNano, endNano])).toEqual([trace, ...trace.steps].map(timesOf));
     expect(run?.attributes).toMatchObject({
-      'gen_ai.operation.name': 'invoke_agent', 'gen_ai.provider.name': 'anthropic', 'gen_ai.agent.id': talk.agentId,
+      'gen_ai.operation.name': 'invoke_agent', 'gen_ai.provider.name': 'anthropic', 'gen_ai.agent.id': talk.agentId, 'gen_ai.agent.name': 'Travel desk',
       'gen_ai.conversation.id': talk.threadId, 'agent_service.organization.id': talk.organization.id, 'gen_ai.usage.output_tokens': expect.any(Number),
     });
-    expect(named(spans, chat)).toMatchObject({ kind: 3, attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': trace.model } });
+    expect(named(spans, chat)).toMatchObject({ kind: 3, attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': trace.model, ...ANSWER } });
     expect(named(spans, 'execute_tool weather')).toMatchObject({
       kind: 1, status: { code: 2, message: '' }, attributes: { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'call-1', 'error.type': 'tool_error' },
     });
@@ -178,6 +181,49 @@ describe('a pushed trace', () => {
     } finally {
       await capturing.close();
     }
+  });
+
+  it('belongs under the span that the request named, on every route that starts a run', async () => {
+    const talk = await Talk.start(service);
+    const parent = { traceId: newId().replaceAll('-', ''), spanId: 'b7ad6b7169203331' };
+    const headers = { traceparent: `00-${parent.traceId}-${parent.spanId}-01` };
+    const user = { role: 'user', content: 'Hi' };
+    const agUi = { threadId: newId(), runId: newId(), state: {}, messages: [{ ...user, id: '1' }], tools: [], context: [], forwardedProps: {} };
+    const requests: [string, object][] = [
+      [`${talk.path}/runs`, { message: user }],
+      [`${talk.path}/runs/stream`, { message: user }],
+      ['/v1/chat/completions', { assistant_id: talk.agentId, messages: [user] }],
+      [`/v1/agents/${talk.agentId}/ag-ui`, agUi],
+    ];
+    for (const [path, body] of requests) {
+      service.models.next(says('Hello.'));
+      expect(await service.http('POST', path, { key: talk.key, body, headers })).toMatchObject({ status: 200 });
+    }
+    const { body } = await service.http<{ traces: { id: string }[] }>('GET', `/v1/agents/${talk.agentId}/traces`, { key: talk.key });
+    await push(...body.traces.map(({ id }) => id));
+    await pushed();
+    const spans = backend.received.flatMap((request) => request.spans);
+    const runs = spans.filter(({ name }) => name.startsWith('invoke_agent'));
+    expect(runs.map(({ traceId, parentSpanId }) => ({ traceId, spanId: parentSpanId }))).toEqual(requests.map(() => parent));
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([parent.traceId]));
+  });
+
+  it('of a trace that two organizations share goes without the one under HIPAA', async () => {
+    const headers = { traceparent: `00-${newId().replaceAll('-', '')}-b7ad6b7169203331-01` };
+    const talks = [await Talk.start(service), await Talk.start(service, {}, '--features', 'hipaa')];
+    const ids: string[] = [];
+    for (const talk of talks) {
+      service.models.next(says('Hello.'));
+      const { body } = await service.http<{ run: { id: string } }>('POST', `${talk.path}/runs`, {
+        ...{ key: talk.key, headers },
+        body: { message: { role: 'user', content: 'Hi' } },
+      });
+      ids.push(body.run.id);
+    }
+    await push(...ids);
+    await pushed();
+    const organizations = backend.received.flatMap(({ spans }) => spans.map(({ attributes }) => attributes['agent_service.organization.id']));
+    expect(organizations.filter(Boolean)).toEqual([talks[0]?.organization.id]);
   });
 
   it('is one of several organizations in a request, and goes without those that are deleted or under HIPAA', async () => {

@@ -47,6 +47,7 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
       for (let round = 0; round <= MAX_CONTINUATIONS; round += 1) {
         const events = await messages.create({ ...body, stream: true }, options);
         for await (const event of events) {
+          if (event.type === 'message_start') yield { type: 'response', response: { id: event.message.id, model: event.message.model } };
           const told = answer.take(event);
           if (told !== undefined) yield told;
         }

@@ -67,6 +67,7 @@ class Answer {
   private signed = false;
   private finish: FinishReason | undefined;
   private blocked = false;
+  private identified = false;
   private usage = UNKNOWN_USAGE;
 
   constructor(
@@ -76,6 +77,10 @@ class Answer {
 
   *take(chunk: GenerateContentResponse): Generator<ModelEvent, void> {
     const candidate = chunk.candidates?.[0];
+    if (!this.identified && (chunk.responseId ?? chunk.modelVersion) !== undefined) {
+      this.identified = true;
+      yield { type: 'response', response: { id: chunk.responseId ?? null, model: chunk.modelVersion ?? null } };
+    }
     // Before the parts: whoever leaves on reading them has been told what they cost.
     if (this.countTokens(chunk.usageMetadata)) yield { type: 'usage', usage: this.usage };
     for (const part of candidate?.content?.parts ?? []) {

@@ -71,6 +71,8 @@ class Answer {
 
   take(event: RawEvent): ModelEvent | undefined {
     switch (event.type) {
+      case 'response.created':
+        return { type: 'response', response: { id: event.response.id, model: event.response.model } };
       case 'response.output_text.delta':
         return { type: 'text', text: event.delta };
       case 'response.refusal.delta':

@@ -12,13 +12,13 @@ import { DRAIN_MS, IDLE_MS } from './limits.js';
 
 /** Without what was used so far, which not every provider tells. */
 function said({ events }: Told): ModelEvent[] {
-  return events.filter(({ type }) => type !== 'usage');
+  return events.filter(({ type }) => type !== 'usage' && type !== 'response');
 }
 
 async function nextSaid(events: AsyncIterator<ModelEvent, unknown>): Promise<IteratorResult<ModelEvent, unknown>> {
   for (;;) {
     const next = await events.next();
-    if (next.done === true || next.value.type !== 'usage') return next;
+    if (next.done === true || !['usage', 'response'].includes(next.value.type)) return next;
   }
 }
 
