@@ -113,7 +113,7 @@ describe('a run leaves a trace', () => {
     const anything = expect.anything();
     const startedAt = expect.stringMatching(/^\d{4}-.*Z$/);
     const step = { id: expect.any(String), startedAt, latencyMs: expect.any(Number), error: null };
-    const model = { ...step, type: 'model', name: body.model, input: anything, output: anything };
+    const model = { ...step, type: 'model', name: body.model, input: anything, output: anything, response: { id: 'msg_1', model: 'm' } };
     const tool = { ...step, type: 'tool', name: 'weather' };
     const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number) };
     expect(body.steps).toEqual([
