@@ -219,7 +219,8 @@ export class RunsController {
   ): Promise<ActiveRun> {
     const { organizationId } = caller;
     const userContext = config?.userContext ?? null;
-    const run = { organizationId, thread, userContext, ...visitorOf(caller, userContext, widget), ...options };
+    if (caller.kind === 'session_pass') checkVisitor(userContext, message);
+    const run = { organizationId, thread, userContext, ...visitorOf(caller, widget), ...options };
     if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []), userContextField: 'body/config/userContext' });
     return this.startRun.execute({ ...run, text: message.content, attachments: message.attachments });
   }
@@ -255,19 +256,28 @@ export class RunsController {
 /** A widget that does not say which it is counts as one that is too old for every component. */
 const UNKNOWN_WIDGET: Widget = { version: '0' };
 
-/**
- * Whom the run is for. With a pass somebody waits in the widget, and whose memories the agent has is the session's to say.
- * @throws ForbiddenForSessionPass for a pass with a `userContext`: it scopes tools and retrievals, and what a browser
- * says of its user proves nothing
- */
-function visitorOf(caller: Principal, userContext: UserContext | null, widget: Widget | undefined): Pick<RunRequest, 'session' | 'widget'> {
+/** Whom the run is for. With a pass somebody waits in the widget, and whose memories the agent has is the session's to say. */
+function visitorOf(caller: Principal, widget: Widget | undefined): Pick<RunRequest, 'session' | 'widget'> {
   if (caller.kind === 'api_key') return { widget };
+  return { session: { id: caller.sessionId, userKey: caller.userKey }, widget: widget ?? UNKNOWN_WIDGET };
+}
+
+/**
+ * A `userContext` scopes tools and retrievals, and what a browser says of its user proves nothing. Attachments are for
+ * relayed runs, whose server knows who sends them.
+ * @throws ForbiddenForSessionPass when a run with a pass has either
+ */
+function checkVisitor(userContext: UserContext | null, message: RunBody['message']): void {
   if (userContext !== null) {
     throw new ForbiddenForSessionPass(
       'A run with a session pass takes no config.userContext. Its user is the endUser of the session; for any other context relay the run through your server, with an API key.',
     );
   }
-  return { session: { id: caller.sessionId, userKey: caller.userKey }, widget: widget ?? UNKNOWN_WIDGET };
+  if ((message?.attachments ?? []).length > 0) {
+    throw new ForbiddenForSessionPass(
+      'A message with a session pass takes no attachments (message.attachments). Relay runs with attachments through your server, with an API key.',
+    );
+  }
 }
 
 /** @throws ValidationFailed unless the body has one of the fields, and one only */

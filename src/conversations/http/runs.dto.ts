@@ -26,7 +26,7 @@ export class RunMessageBody {
   readonly content!: string;
   @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id; the stored message gets one of the service." })
   readonly id?: string;
-  @ObjectListField(() => AttachmentBody, { optional: true, max: MAX_ATTACHMENTS, description: ATTACHMENTS_DESCRIPTION })
+  @ObjectListField(() => AttachmentBody, { optional: true, max: MAX_ATTACHMENTS, description: `${ATTACHMENTS_DESCRIPTION} With a session pass there are none (\`403\`).` })
   readonly attachments?: readonly AttachmentBody[];
 }
 

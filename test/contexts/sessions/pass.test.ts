@@ -121,6 +121,22 @@ describe('a session pass', () => {
     upload.destroy();
   });
 
+  it('sends no attachments, by whatever URL, and an empty list is none', async () => {
+    const { session, pass } = await mint();
+    const attachments = ['https://files.example/a.txt', 'data:text/plain,secret'].map((url) => ({ name: 'a.txt', url, contentType: 'text/plain' }));
+    const send = (list: readonly object[]): object => ({ message: { role: 'user', content: 'Hi', attachments: list } });
+    for (const attachment of attachments) {
+      for (const route of ['runs', 'runs/stream']) {
+        const body = send([attachment]);
+        const answer = await service.http('POST', `${base(session.thread_id)}/${route}`, { key: pass.token, body });
+        expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden_for_session_pass', message: expect.stringContaining('attachments') } });
+      }
+    }
+    expect((await read(pass.token, session.thread_id)).body).toMatchObject({ messages: [] });
+    service.models.next(says('One'));
+    expect((await run(pass.token, session.thread_id, send([]))).status).toBe(200);
+  });
+
   it('ages out, and tells so', async () => {
     const { session, pass } = await mint();
     clock.moveOn(901_000);

@@ -65,8 +65,8 @@ export class OpenApiDocument {
       .setDescription(
         'Hosts conversational AI agents. Requests carry `Authorization: Bearer <API key>`; ' +
           '`x-scope` names the capability that an operation needs. Of the keys that one client address sends, 60 may ' +
-          'fail within a minute; until that minute is over, only keys that were in use within the last hour are ' +
-          'accepted from there, and all others are answered 429 with `Retry-After`. A JSON body has at most 4 MiB (10 MiB ' +
+          'fail within a minute; until that minute is over, further keys from there that are not valid are answered 429 ' +
+          'with `Retry-After` in place of 401. A JSON body has at most 4 MiB (10 MiB ' +
           'where instructions, messages or runs are sent; 413 beyond that), 200,000 values, 64 levels and 10,000 different ' +
           'combinations of field names (400).',
       )
