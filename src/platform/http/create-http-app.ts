@@ -2,6 +2,7 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, onSendHookHandler } from 'fastify';
+import { Clock } from '../clock/index.js';
 import type { Settings } from '../config/index.js';
 import { TempUploads } from '../files/index.js';
 import { ShutdownState } from '../lifecycle/index.js';
@@ -13,6 +14,7 @@ import { BODY_LIMIT, limitBodies } from './body-limit.js';
 import { checkFields, readJsonBody } from './json-body.js';
 import { acceptMultipart } from './multipart.js';
 import { OpenRequests } from './open-requests.js';
+import { drainRefusedBodies } from './refused-body.js';
 import { answerPreflight, requestIdOf, setCommonHeaders } from './response-headers.js';
 import { ServedRequests } from './served-requests.js';
 import { RequestValidation } from './validation.js';
@@ -77,6 +79,8 @@ export async function createHttpApp({
   const { onRequest = [], onSend = [] } = hooks?.(app) ?? {};
   for (const hook of onRequest) fastify.addHook('onRequest', hook);
   for (const hook of onSend) fastify.addHook('onSend', hook);
+  // After the others, which see the answer as text.
+  drainRefusedBodies(fastify, app.get(Clock));
   fastify.addHook('preValidation', checkUrl);
   closeConnectionsWhile(app.get(ShutdownState), fastify);
   return app;
