@@ -18,28 +18,7 @@ const settings = readSettings({ LOG_LEVEL: 'debug' }, { role: 'all', demo: false
 const lines: string[] = [];
 const logger = createLogger(settings, { write: (line) => void lines.push(line) });
 
-/** Time passes as ever, but for the time that a refused body may take: that is over when a test says so. */
-class TestClock extends SystemClock {
-  private readonly draining = new Set<() => void>();
-
-  override after(ms: number, task: () => void): () => void {
-    if (ms !== DRAINED_MS) return super.after(ms, task);
-    this.draining.add(task);
-    return () => this.draining.delete(task);
-  }
-
-  get drains(): number {
-    return this.draining.size;
-  }
-
-  endDrains(): void {
-    for (const task of this.draining) task();
-  }
-}
-
-const DRAINED_MS = 10_000;
-const clock = new TestClock();
-const clockProvider = { provide: Clock, useValue: clock };
+const clockProvider = { provide: Clock, useClass: SystemClock };
 
 @Global()
 @Module({ providers: [{ provide: Settings, useValue: settings }, clockProvider], exports: [Settings, Clock] })
@@ -252,70 +231,6 @@ describe('bodies that cannot be read', () => {
 
   it('are no matter to a route that takes none', async () => {
     expect((await call('DELETE', `/v1/notes/${newId()}`, json)).status).toBe(204);
-  });
-});
-
-describe('a body above its limit', () => {
-  const head = (more: string): string =>
-    `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\n${more}\r\n\r\n`;
-  const MIB = Buffer.alloc(1024 * 1024, 'x');
-  const CHUNK = Buffer.concat([Buffer.from(`${MIB.length.toString(16)}\r\n`), MIB, Buffer.from('\r\n')]);
-
-  /** A client on a socket of its own. */
-  function open(): { write: (data: string | Buffer) => Promise<void>; answer: () => string; ended: Promise<string>; end: () => void } {
-    const socket = connect(Number(new URL(base).port), '127.0.0.1');
-    let answer = '';
-    socket.on('data', (chunk) => (answer += String(chunk)));
-    const ended = new Promise<string>((resolve) => {
-      socket.once('error', ({ message }) => resolve(message));
-      socket.once('close', () => resolve('closed'));
-    });
-    const write = (data: string | Buffer): Promise<void> =>
-      new Promise((resolve, reject) => void socket.write(data, (error) => (error ? reject(error) : resolve())));
-    return { write, answer: () => answer, ended, end: () => void socket.end() };
-  }
-
-  it.each([
-    ['with its length', `Content-Length: ${60 * MIB.length}`, MIB, ''],
-    ['in chunks', 'Transfer-Encoding: chunked', CHUNK, '0\r\n\r\n'],
-    ['by a client that closes', `Content-Length: ${60 * MIB.length}\r\nConnection: close`, MIB, ''],
-    ['by a client that asks first', `Content-Length: ${60 * MIB.length}\r\nExpect: 100-continue`, MIB, ''],
-  ])('is read to its end and thrown away, sent %s, so that who writes all of it first has the 413 to read', async (_how, headers, part, last) => {
-    const client = open();
-    await client.write(head(headers));
-    for (let sent = 0; sent < 60; sent += 1) await client.write(part);
-    if (last !== '') await client.write(last);
-    client.end();
-    expect(await client.ended).toBe('closed');
-    const answer = client.answer().replace('HTTP/1.1 100 Continue\r\n\r\n', '');
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(answer).toContain('FST_ERR_CTP_BODY_TOO_LARGE');
-    expect(clock.drains).toBe(0);
-  });
-
-  it('is answered at once, while its client has sent nothing of it', async () => {
-    const client = open();
-    await client.write(head(`Content-Length: ${60 * MIB.length}`));
-    await until(() => client.answer().endsWith('}'), 'the answer is whole');
-    expect(client.answer()).toMatch(/^HTTP\/1\.1 413 /);
-    client.end();
-    await client.ended;
-  });
-
-  it('is cut after 64 MiB, and after ten seconds', async () => {
-    const [large, slow] = [open(), open()];
-    await slow.write(head(`Content-Length: ${60 * MIB.length}`));
-    await until(() => clock.drains === 1, 'the answer is held open');
-    clock.endDrains();
-    await slow.ended;
-    await large.write(head('Transfer-Encoding: chunked'));
-    let sent = 0;
-    const forever = async (): Promise<void> => {
-      for (;; sent += 1) await large.write(CHUNK);
-    };
-    await expect(forever()).rejects.toThrow(/^write /);
-    expect(sent).toBeGreaterThanOrEqual(64);
-    expect(clock.drains).toBe(0);
   });
 });
 

@@ -29,7 +29,6 @@ async function* heldOpen(answer: string, request: IncomingMessage, clock: Clock)
 
 /** Resolves at the end of the body, or once the connection is closed. */
 function drain(request: IncomingMessage, clock: Clock): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
   const cut = (): void => {
     request.socket.destroy();
   };
@@ -39,7 +38,8 @@ function drain(request: IncomingMessage, clock: Clock): Promise<void> {
     received += chunk.length;
     if (received > DRAINED_BYTES) cut();
   });
-  for (const over of ['end', 'close', 'error']) request.once(over, resolve);
-  request.resume();
-  return promise.finally(cancel);
+  return new Promise<void>((resolve) => {
+    for (const over of ['end', 'close', 'error']) request.once(over, () => resolve());
+    request.resume();
+  }).finally(cancel);
 }
