@@ -5,7 +5,7 @@ import { type DriveFile, selectedOf, type SelectedFile } from '../domain/drive-f
 import { isFileId } from './drive-answers.js';
 import { DriveApi } from './drive-api.js';
 import type { DriveAccess } from './drive-http.js';
-import { LOOK_UP_MS, LOOK_UPS_AT_ONCE } from './limits.js';
+import { ASK_AGAIN_MS, ASK_AGAIN_PAUSE_MS, LOOK_UP_MS, LOOK_UPS_AT_ONCE } from './limits.js';
 
 export interface LookedUp {
   readonly files: readonly SelectedFile[];
@@ -28,9 +28,10 @@ export class DriveLookUp {
     const deadline = this.clock.monotonic() + LOOK_UP_MS;
     const rest = unique.values();
     const work = async (): Promise<void> => {
+      const patience = { leftMs: ASK_AGAIN_MS };
       for (const id of rest) {
         if (this.clock.monotonic() > deadline) throw new DriveFailure('unreachable', 'The drive is too slow to look up all the files.');
-        found.set(id, await this.find(access, id));
+        found.set(id, await this.find(access, id, patience));
       }
     };
     await Promise.all(Array.from({ length: LOOK_UPS_AT_ONCE }, work));
@@ -39,14 +40,29 @@ export class DriveLookUp {
     return { files: [...files.values()], unseen: unique.filter((id) => !found.get(id)) };
   }
 
-  private async find(access: DriveAccess, id: string): Promise<DriveFile | null> {
+  private async find(access: DriveAccess, id: string, patience: { leftMs: number }): Promise<DriveFile | null> {
     if (!isFileId(id)) return null;
     try {
-      const file = await this.api.file(access, id);
+      const file = await this.read(access, id, patience);
       return file.isTrashed ? null : file;
     } catch (error) {
       if (error instanceof DriveFailure && ['not_found', 'forbidden', 'bad_request'].includes(error.reason)) return null;
       throw error;
+    }
+  }
+
+  /** Asks once more where the drive is busy or away for now, unless that takes longer than somebody who waits for it has. */
+  private async read(access: DriveAccess, id: string, patience: { leftMs: number }): Promise<DriveFile> {
+    const askedAt = this.clock.monotonic();
+    try {
+      return await this.api.file(access, id);
+    } catch (error) {
+      if (!(error instanceof DriveFailure) || !['busy', 'unreachable'].includes(error.reason)) throw error;
+      const pauseMs = error.retryAfterMs ?? ASK_AGAIN_PAUSE_MS;
+      patience.leftMs -= this.clock.monotonic() - askedAt + pauseMs;
+      if (patience.leftMs < 0) throw error;
+      await this.clock.sleep(pauseMs);
+      return this.api.file(access, id);
     }
   }
 }

@@ -10,12 +10,14 @@ export const UNREAD_LIMIT = 256 * 1024;
 const OVER_LIMIT_MS = 1_000;
 /** What holds even within that time, apart from the newest write: a stream's share of the process's memory. */
 const UNREAD_CEILING = 4 * UNREAD_LIMIT;
-/** Interval of keep-alive comments; also how often readers that stopped reading are looked for. */
-const KEEP_ALIVE_MS = 15_000;
+/** How often silent streams, and readers that stopped reading, are looked for. */
+const LOOK_MS = 5_000;
+/** A stream that was silent for so long at a look gets a comment, so that none is silent for more than 15 s. */
+const SILENT_MS = 2 * LOOK_MS;
 /** A producer that waits for its reader goes on below this; well under the limit, so that waiting never cuts. */
 const READY_BELOW = UNREAD_LIMIT / 4;
 /** Looks without progress after which a reader that is being waited for counts as gone. */
-const LOOKS_WITHOUT_PROGRESS = 2;
+const LOOKS_WITHOUT_PROGRESS = 6;
 
 /** Given as the reason, since making the default one costs more than all listeners together. */
 const STREAM_OVER = new Error('The stream is over');
@@ -36,7 +38,7 @@ export class EventStream {
   private flushScheduled = false;
   private ended = false;
   private waiting: (() => void)[] = [];
-  private wroteSinceLook = false;
+  private wroteAt: number;
   private drainedAtLook = -1;
   private looksWithoutProgress = 0;
   private overLimitSince: number | undefined;
@@ -46,6 +48,7 @@ export class EventStream {
     private readonly raw: ServerResponse,
     private readonly clock: Clock,
   ) {
+    this.wroteAt = clock.monotonic();
     raw.once('close', () => this.onClosed());
     raw.on('drain', () => this.release());
     // The headers leave with the first events, or by themselves where none come at once.
@@ -101,14 +104,13 @@ export class EventStream {
       this.raw.destroy();
       return;
     }
-    if (!this.wroteSinceLook) this.comment();
-    this.wroteSinceLook = false;
+    if (this.clock.monotonic() - this.wroteAt >= SILENT_MS) this.comment();
   }
 
   private write(text: string): void {
     if (this.ended || this.closed.aborted) return;
     this.pending += text;
-    this.wroteSinceLook = true;
+    this.wroteAt = this.clock.monotonic();
     this.scheduleFlush();
   }
 
@@ -192,7 +194,7 @@ export class EventStreams implements OnModuleDestroy {
     const stream = new EventStream(raw, this.clock);
     this.streams.add(stream);
     raw.once('close', () => this.streams.delete(stream));
-    this.stopTimer ??= this.clock.every(KEEP_ALIVE_MS, () => this.look());
+    this.stopTimer ??= this.clock.every(LOOK_MS, () => this.look());
     return stream;
   }
 

@@ -168,3 +168,32 @@ async function rowsOf(organizationId: string): Promise<{ count: number }[]> {
     [organizationId],
   );
 }
+
+describe('a selection of files', () => {
+  it.each([429, 500, 503])('is made although the drive answers %s once for each file', async (status) => {
+    const at = await DriveKnowledge.withAccount(service);
+    const ids = ['a.txt', 'b.txt', 'c.txt'].map((name) => drive.text(name, name));
+    const failed = new Set<string>();
+    drive.before = ({ path }, response) => {
+      if (!path.startsWith('/drive/v3/files/') || failed.has(path)) return false;
+      failed.add(path);
+      json(response, status, {}, { 'retry-after': '0' });
+      return true;
+    };
+    expect((await at.put(ids)).status).toBe(200);
+    expect(failed.size).toBe(3);
+    await at.ended();
+  });
+
+  it('is 503 where the drive is still busy, and at once where it wants more time than a request has', async () => {
+    const at = await DriveKnowledge.withAccount(service);
+    const id = drive.text('a.txt', 'alpha');
+    for (const [wait, looks] of [['0', 2], ['6', 1]] as const) {
+      drive.requests.length = 0;
+      drive.before = (_request, response) => (json(response, 429, {}, { 'retry-after': wait }), true);
+      const answer = await at.put([id]);
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, wait === '0' ? '1' : wait]);
+      expect(drive.requests).toHaveLength(looks);
+    }
+  });
+});

@@ -93,7 +93,7 @@ describe('a sync', () => {
     for (const id of ['of-nobody', trashed, "'..'"]) expect(answer.text).toContain(id);
     expect(answer.text).not.toContain(there);
     expect((await at.read()).status).toBe(404);
-    drive.before = (_request, response) => (json(response, 500, {}), true);
+    drive.before = (_request, response) => (json(response, 500, {}, { 'retry-after': '0' }), true);
     expect((await at.put([there])).status).toBe(502);
     expect((await at.read()).status).toBe(404);
   });
