@@ -38,6 +38,7 @@ export {
   type ProviderType,
   REQUESTABLE_TYPES,
   type RequestableType,
+  storedOptions,
 } from './providers/index.js';
 export {
   defaultModel,

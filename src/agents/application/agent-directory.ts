@@ -6,19 +6,17 @@ import { Clock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import type { Agent } from '../domain/agent.js';
-import type { ToolSettings } from '../domain/agent-settings.js';
-import type { AgentGateway } from '../domain/agent-gateway.js';
+import type { AgentSettings } from '../domain/agent-settings.js';
 import type { AgentType } from '../domain/agent-type.js';
 import { AgentChanged, AgentDeleted } from '../domain/agents.events.js';
 import { AgentNotFound } from '../domain/agents.errors.js';
-import { isThresholdSet, type KnowledgeSearch } from '../domain/knowledge-search.js';
-import type { ResponseComponents } from '../domain/response-components.js';
+import { isThresholdSet } from '../domain/knowledge-search.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { providerKeyOf } from './agent-secrets.js';
 import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './limits.js';
 
 /** Everything a run needs to know about its agent. */
-export interface RunnableAgent {
+export interface RunnableAgent extends Omit<AgentSettings, 'provider' | 'scoreThresholdSet'> {
   readonly id: string;
   /** The same as `id`: what the guard asks of every resource. */
   readonly agentId: string;
@@ -29,18 +27,8 @@ export interface RunnableAgent {
   readonly systemPrompt: string;
   readonly provider: { readonly type: ProviderType; readonly model: string; readonly useOwnApiKey: boolean };
   readonly options: ModelOptions;
-  readonly tools: ToolSettings;
-  readonly toolProgress: boolean;
-  readonly longTermMemory: boolean;
-  readonly responseComponents: ResponseComponents;
-  readonly disableInteractivePrompts: boolean;
-  readonly knowledgeSearch: KnowledgeSearch;
   /** The threshold of `knowledgeSearch` is somebody's choice and not the default that nobody has touched. */
   readonly scoreThresholdSet: boolean;
-  /** The agent's own setting of the routing gateway; `AgentRouting` resolves it with the organization's. */
-  readonly aiGateway: AgentGateway | null;
-  /** 1 to 20; how long one run may take. */
-  readonly timeoutMinutes: number;
 }
 
 /** What an agent is at this moment. */
@@ -169,9 +157,11 @@ function keyOf(organizationId: string, agentId: string): string {
 }
 
 function runnable(agent: Agent): RunnableAgent {
-  const { id, organizationId, type, version, name, systemPrompt, settings } = agent;
-  const { options, model, useOwnApiKey } = settings.provider;
+  const { id, organizationId, type, version, name, systemPrompt } = agent;
+  const { provider, ...settings } = agent.settings;
+  const { options, model, useOwnApiKey } = provider;
   return {
+    ...settings,
     id,
     agentId: id,
     organizationId,
@@ -181,14 +171,6 @@ function runnable(agent: Agent): RunnableAgent {
     systemPrompt,
     provider: { type: options.type, model, useOwnApiKey },
     options,
-    tools: settings.tools,
-    toolProgress: settings.toolProgress,
-    longTermMemory: settings.longTermMemory,
-    responseComponents: agent.responseComponents,
-    disableInteractivePrompts: settings.disableInteractivePrompts,
-    knowledgeSearch: settings.knowledgeSearch,
     scoreThresholdSet: isThresholdSet(settings.knowledgeSearch, settings.scoreThresholdSet),
-    aiGateway: settings.aiGateway,
-    timeoutMinutes: settings.timeoutMinutes,
   };
 }

@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import type { OrganizationView } from '../../access/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { Vault } from '../../platform/vault/index.js';
-import type { Agent, AgentSnapshot } from '../domain/agent.js';
+import type { Agent } from '../domain/agent.js';
+import { agentSnapshot, type AgentSnapshot } from '../domain/agent-settings.js';
 import { VersionNotFound, VersionNotRestorable } from '../domain/agents.errors.js';
 import type { FieldChange } from '../domain/field-change.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
@@ -35,9 +36,9 @@ export class RestoreVersion {
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
       const kept = await this.versions.partsAt(transaction, agent, version);
       if (!kept) throw new VersionNotFound();
-      const changes = await this.restoreAgent(transaction, agent, kept.get('agent'), organization);
+      const changes = await this.restoreAgent(transaction, agent, kept.read('agent', agentSnapshot), organization);
       for (const part of this.parts.all()) {
-        const snapshot = kept.get(part.field) ?? null;
+        const snapshot = kept.read(part.field, part.stored);
         changes.push(...(await part.restore(transaction, agent.organizationId, agent.id, snapshot)));
       }
       return { result: undefined, changes };
@@ -48,12 +49,12 @@ export class RestoreVersion {
   private async restoreAgent(
     transaction: Transaction,
     agent: Agent,
-    snapshot: unknown,
+    snapshot: AgentSnapshot | null,
     organization: OrganizationView,
   ): Promise<FieldChange[]> {
-    if (snapshot === undefined) return [];
+    if (!snapshot) return [];
     const before = agent.settings;
-    const changes = agent.restore(snapshot as AgentSnapshot, CATALOGUE_CHOICES);
+    const changes = agent.restore(snapshot, CATALOGUE_CHOICES);
     const { aiGateway, knowledgeSearch } = agent.settings;
     this.terms.check(organization, {
       ...(aiGateway && !isDeepStrictEqual(aiGateway, before.aiGateway) ? { aiGateway } : {}),

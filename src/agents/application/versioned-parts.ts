@@ -1,19 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import type { z } from 'zod';
 import type { Transaction } from '../../platform/database/index.js';
+import type { Stored } from '../../platform/stored-json/index.js';
 import type { FieldChange } from '../domain/field-change.js';
 
 /**
  * What another context keeps for an agent and wants its versions to hold. Changes of it are made through
  * `AgentWrites`; the fields of its changes are `field`, or begin with it and a dot.
  */
-export interface VersionedPart {
+export interface VersionedPart<Schema extends z.ZodType = z.ZodType> {
   /** Names the part, as in `sections`. */
   readonly field: string;
+  /** Reads the snapshots of all versions: it has a default for every field that earlier versions did not write. */
+  readonly stored: Schema;
   /**
    * The whole part as it stands, without secrets; JSON, never null. Asked inside the transaction that changed it, for
    * changes of its own alone.
    */
-  snapshot(source: Transaction, organizationId: string, agentId: string): Promise<unknown>;
+  snapshot(source: Transaction, organizationId: string, agentId: string): Promise<Stored<Schema>>;
   /**
    * Makes the part what the snapshot says.
    * @param snapshot what `snapshot` answered; null: as it was when the agent was made
@@ -23,7 +27,7 @@ export interface VersionedPart {
     transaction: Transaction,
     organizationId: string,
     agentId: string,
-    snapshot: unknown,
+    snapshot: Stored<Schema> | null,
   ): Promise<readonly FieldChange[]>;
 }
 

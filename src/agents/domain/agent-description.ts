@@ -1,25 +1,20 @@
 import { providerOf } from '../../models/index.js';
-import type { AgentSettings, ToolSettings } from './agent-settings.js';
+import { namedBy } from '../../platform/stored-json/index.js';
+import { agentSettings, type AgentSettings, type ShownSettings, shownPlain } from './agent-settings.js';
 import type { AgentGateway } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
-import type { KnowledgeSearch } from './knowledge-search.js';
 import type { ResponseComponents } from './response-components.js';
 
 /** What an agent runs on, as reads and versions show it. */
 export type ProviderDescription = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** Everything of an agent that can change and is no secret, as reads and versions show it. */
-export interface AgentDescription {
+export interface AgentDescription extends ShownSettings {
   readonly name: string;
   readonly systemPrompt: string;
   readonly provider: ProviderDescription;
-  readonly tools: ToolSettings;
-  readonly longTermMemory: { readonly enabled: boolean };
-  readonly toolProgress: { readonly enabled: boolean };
   readonly responseComponents: ResponseComponents;
-  readonly knowledgeSearch: KnowledgeSearch;
   readonly aiGateway: AgentGateway | null;
-  readonly timeoutMinutes: number;
   readonly disableInteractivePrompts: boolean;
 }
 
@@ -27,7 +22,6 @@ export interface AgentDescription {
 interface Described {
   readonly type: AgentType;
   readonly managedByApi: boolean;
-  readonly responseComponents: ResponseComponents;
   readonly settings: AgentSettings;
 }
 
@@ -39,16 +33,12 @@ export function describeAgent(
 
 /** The same without what `Described` lacks. */
 export function describeSettings(agent: Described): Omit<AgentDescription, 'name' | 'systemPrompt'> {
-  const { settings } = agent;
+  const settings = namedBy(agentSettings, agent.settings);
   return {
     provider: describeProvider(agent),
-    tools: settings.tools,
-    longTermMemory: { enabled: settings.longTermMemory },
-    toolProgress: { enabled: settings.toolProgress },
-    responseComponents: agent.responseComponents,
-    knowledgeSearch: settings.knowledgeSearch,
+    ...shownPlain(settings),
+    responseComponents: settings.responseComponents,
     aiGateway: settings.aiGateway,
-    timeoutMinutes: settings.timeoutMinutes,
     disableInteractivePrompts: settings.disableInteractivePrompts,
   };
 }

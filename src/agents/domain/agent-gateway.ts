@@ -1,11 +1,15 @@
+import { z } from 'zod';
 import { isRouted, type ProviderType, ROUTED_TYPES } from '../../models/index.js';
+import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused } from './agents.errors.js';
 
 /** An agent's own setting of the routing gateway; its token is in the vault. */
-export type AgentGateway =
-  | { readonly enabled: true; readonly edgeAccountId: string; readonly gatewayName: string }
-  | { readonly enabled: false };
+export const agentGateway = z.discriminatedUnion('enabled', [
+  storedObject({ enabled: z.literal(true), edgeAccountId: z.string(), gatewayName: z.string() }),
+  storedObject({ enabled: z.literal(false) }),
+]);
+export type AgentGateway = Stored<typeof agentGateway>;
 
 /** As it is sent. */
 export type GatewayRequest =

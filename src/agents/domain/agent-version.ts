@@ -1,9 +1,13 @@
+import { z } from 'zod';
+import type { Stored } from '../../platform/stored-json/index.js';
 import type { FieldChange } from './field-change.js';
 
 /** Who made a version. */
-export type ChangedBy =
-  | { readonly type: 'api_key'; readonly keyId: string; readonly memberId: string }
-  | { readonly type: 'operator' };
+export const changedBy = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('api_key'), keyId: z.string(), memberId: z.string() }),
+  z.object({ type: z.literal('operator') }),
+]);
+export type ChangedBy = Stored<typeof changedBy>;
 
 export const BY_OPERATOR: ChangedBy = { type: 'operator' };
 

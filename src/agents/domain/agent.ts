@@ -5,9 +5,8 @@ import { gatewayOf, type GatewayRequest } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused, VersionNotRestorable } from './agents.errors.js';
 import { type AgentDescription, describeAgent } from './agent-description.js';
-import type { AgentSettings, ToolSettings } from './agent-settings.js';
+import { agentSettings, type AgentSettings, type AgentSnapshot, changedPlain, type SentSettings } from './agent-settings.js';
 import type { FieldChange } from './field-change.js';
-import { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './knowledge-search.js';
 import {
   changedProvider,
   type ModelChoices,
@@ -16,36 +15,20 @@ import {
   type ProviderRequest,
   type ProviderSettings,
 } from './provider-settings.js';
-import {
-  completeDial,
-  DEFAULT_RESPONSE_COMPONENTS,
-  type ResponseComponents,
-  type ResponseComponentsChange,
-  updateComponents,
-} from './response-components.js';
+import { type ResponseComponentsChange, updateComponents } from './response-components.js';
 
 export const NAME_LENGTH = { min: 1, max: 255 } as const;
 export const SYSTEM_PROMPT_LENGTH = 200_000;
-export const TIMEOUT_MINUTES = { min: 1, max: 20, default: 6 } as const;
-
-interface Switch {
-  readonly enabled: boolean;
-}
 
 /** What may be sent when an agent is made and when it is changed alike. */
-interface AgentRequest {
+interface AgentRequest extends SentSettings {
   readonly systemPrompt?: string;
-  readonly tools?: Partial<ToolSettings>;
-  readonly longTermMemory?: Switch;
-  readonly toolProgress?: Switch;
-  readonly knowledgeSearch?: Partial<KnowledgeSearch>;
-  readonly timeoutMinutes?: number;
 }
 
 export interface NewAgent extends AgentRequest {
   readonly name: string;
   readonly provider: ProviderRequest;
-  readonly tools?: Partial<ToolSettings> & { readonly integrations?: readonly 'webSearch'[] };
+  readonly tools?: SentSettings['tools'] & { readonly integrations?: readonly 'webSearch'[] };
   readonly aiGateway?: GatewayRequest;
 }
 
@@ -55,13 +38,6 @@ export interface AgentChange extends AgentRequest {
   readonly responseComponents?: ResponseComponentsChange;
   /** null drops the agent's override. */
   readonly aiGateway?: GatewayRequest | null;
-}
-
-/** The agent itself as a version keeps it: everything but its type, which never goes back, and its secrets. */
-export interface AgentSnapshot {
-  readonly name: string;
-  readonly systemPrompt: string;
-  readonly settings: AgentSettings;
 }
 
 /** What the operator alone sets. */
@@ -109,20 +85,14 @@ export class Agent {
    */
   static create(identity: Identity, request: NewAgent, choices: ModelChoices, now: Date): Agent {
     const { type } = request.provider;
+    const { integrations = [], ...tools } = request.tools ?? {};
+    const provider = providerWithIntegrations(newProvider(request.provider, choices), integrations);
+    const initial: AgentSettings = agentSettings.parse({ provider });
     const settings: AgentSettings = {
-      provider: providerWithIntegrations(newProvider(request.provider, choices), request.tools?.integrations ?? []),
-      tools: {
-        requireApprovalForResourceChanges: request.tools?.requireApprovalForResourceChanges ?? false,
-        requireApprovalBeforeToolCalls: request.tools?.requireApprovalBeforeToolCalls ?? false,
-      },
-      longTermMemory: request.longTermMemory?.enabled ?? true,
-      toolProgress: request.toolProgress?.enabled ?? true,
-      responseComponents: DEFAULT_RESPONSE_COMPONENTS,
-      knowledgeSearch: merged(DEFAULT_KNOWLEDGE_SEARCH, request.knowledgeSearch),
+      ...initial,
+      ...changedPlain(initial, { ...request, tools }),
       scoreThresholdSet: sendsThreshold(request) ? true : undefined,
       aiGateway: request.aiGateway ? gatewayOf(type, request.aiGateway) : null,
-      timeoutMinutes: request.timeoutMinutes ?? TIMEOUT_MINUTES.default,
-      disableInteractivePrompts: false,
     };
     return new Agent(identity, request.name, request.systemPrompt ?? '', settings, now);
   }
@@ -130,10 +100,6 @@ export class Agent {
   /** False for the types that only the operator makes: they answer `404` on the agents' routes. */
   get managedByApi(): boolean {
     return this.type !== 'classic';
-  }
-
-  get responseComponents(): ResponseComponents {
-    return completeDial(this.settings.responseComponents);
   }
 
   /** What a version keeps of the agent, by part. */
@@ -201,17 +167,13 @@ export class Agent {
     const { provider, responseComponents, aiGateway } = change;
     return {
       ...current,
+      ...changedPlain(current, change),
       provider: provider ? changedProvider(current.provider, provider, choices) : current.provider,
-      tools: merged(current.tools, change.tools),
-      longTermMemory: change.longTermMemory?.enabled ?? current.longTermMemory,
-      toolProgress: change.toolProgress?.enabled ?? current.toolProgress,
       responseComponents: responseComponents
-        ? updateComponents(this.type, this.responseComponents, responseComponents)
-        : this.responseComponents,
-      knowledgeSearch: merged(current.knowledgeSearch, change.knowledgeSearch),
+        ? updateComponents(this.type, current.responseComponents, responseComponents)
+        : current.responseComponents,
       scoreThresholdSet: sendsThreshold(change) ? true : current.scoreThresholdSet,
       aiGateway: aiGateway ? gatewayOf(this.type, aiGateway) : aiGateway === null ? null : current.aiGateway,
-      timeoutMinutes: change.timeoutMinutes ?? current.timeoutMinutes,
     };
   }
 
@@ -236,12 +198,6 @@ function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
   return length;
-}
-
-/** The base, and over it what was sent; a field that is there but undefined was not sent. */
-function merged<Value extends object>(base: Value, sent: Partial<Value> | undefined): Value {
-  const given = Object.entries(sent ?? {}).filter(([, value]) => value !== undefined);
-  return { ...base, ...(Object.fromEntries(given) as Partial<Value>) };
 }
 
 /** The types whose provider searches the web itself. */

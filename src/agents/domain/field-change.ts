@@ -1,10 +1,14 @@
-/** One field that a change gave another value, named and shaped as reads of the agent have it. */
-export interface FieldChange {
+import { z } from 'zod';
+import type { Stored } from '../../platform/stored-json/index.js';
+
+/** One field that a change gave another value, named and shaped as reads of the agent had it then. */
+export const fieldChange = z.object({
   /** `systemPrompt`, or for a part of something larger its path: `provider.apiKey`, `sections.Tone of voice`. */
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
+  field: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+});
+export type FieldChange = Stored<typeof fieldChange>;
 
 const REDACTED = '<redacted>';
 

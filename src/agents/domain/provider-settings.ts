@@ -1,23 +1,26 @@
+import { z } from 'zod';
 import {
   isRunnable,
   type KeyChoice,
   type ModelChoice,
-  type ModelOptions,
   type OptionsRequest,
   providerOf,
   type ProviderType,
   type RequestableType,
+  storedOptions,
 } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
+import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { AgentRefused } from './agents.errors.js';
 
 /** What an agent runs on: the model, whose key pays, and the provider's own settings. */
-export interface ProviderSettings {
-  readonly model: string;
+export const providerSettings = storedObject({
+  model: z.string(),
   /** The agent's own key, which is in the vault; otherwise the operator's managed key. */
-  readonly useOwnApiKey: boolean;
-  readonly options: ModelOptions;
-}
+  useOwnApiKey: z.boolean().default(false),
+  options: storedOptions,
+});
+export type ProviderSettings = Stored<typeof providerSettings>;
 
 export type ProviderRequest = OptionsRequest & ModelChoice & KeyChoice;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AGENT_TYPES } from './agent-type.js';
-import { completeDial, DEFAULT_RESPONSE_COMPONENTS, updateComponents } from './response-components.js';
+import { namedBy } from '../../platform/stored-json/index.js';
+import { responseComponents, updateComponents } from './response-components.js';
 
 const DEFAULTS = { choiceButtons: true, card: true, list: false, table: false, chart: false };
 
@@ -8,18 +9,20 @@ describe('what is read', () => {
   it.each([{}, { frequency: 'sometimes' }, { frequency: null, components: { card: 'yes' } }])(
     'is complete and at its defaults where the stored value is unset or not recognized (%j)',
     (stored) => {
-      expect(completeDial(stored)).toEqual({ frequency: 'off', components: DEFAULTS });
+      expect(responseComponents.parse(stored)).toEqual({ frequency: 'off', components: DEFAULTS });
     },
   );
 
-  it('shows no switch that this release does not know', () => {
+  it('keeps a switch that this release does not know, and shows none', () => {
     const stored = { frequency: 'low', components: { list: true, hologram: true } };
-    expect(completeDial(stored)).toEqual({ frequency: 'low', components: { ...DEFAULTS, list: true } });
+    const read = responseComponents.parse(stored);
+    expect(read.components).toEqual({ ...DEFAULTS, list: true, hologram: true });
+    expect(namedBy(responseComponents, read)).toEqual({ frequency: 'low', components: { ...DEFAULTS, list: true } });
   });
 });
 
 describe('turning the dial', () => {
-  const dial = DEFAULT_RESPONSE_COMPONENTS;
+  const dial = responseComponents.parse({});
 
   it.each(['anthropic', 'openai-responses'] as const)('lets %s agents emit everything', (type) => {
     const components = { list: true, table: true, chart: true };

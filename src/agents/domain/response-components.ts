@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { knownProvider } from '../../models/index.js';
+import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused, UnsupportedForAgentType } from './agents.errors.js';
 
@@ -6,12 +8,28 @@ export const FREQUENCIES = ['off', 'low', 'medium', 'high'] as const;
 
 export type Frequency = (typeof FREQUENCIES)[number];
 
-/** Every switch with its default, in the order in which reads list them. */
-const SWITCH_DEFAULTS = { choiceButtons: true, card: true, list: false, table: false, chart: false } as const;
+/** Something else than a boolean, which may have been stored by hand, reads as the default. */
+const toggle = (initial: boolean) => z.boolean().default(initial).catch(initial);
 
-export type ComponentSwitch = keyof typeof SWITCH_DEFAULTS;
+/** In the order in which reads list them. */
+const components = storedObject({
+  choiceButtons: toggle(true),
+  card: toggle(true),
+  list: toggle(false),
+  table: toggle(false),
+  chart: toggle(false),
+});
+export type ComponentMap = Stored<typeof components>;
+export type ComponentSwitch = keyof ComponentMap;
 
-export const COMPONENT_SWITCHES = Object.keys(SWITCH_DEFAULTS) as readonly ComponentSwitch[];
+export const COMPONENT_SWITCHES = Object.keys(components.shape) as readonly ComponentSwitch[];
+
+/** How often, and which, interactive components the agent may offer. */
+export const responseComponents = storedObject({
+  frequency: z.enum(FREQUENCIES).default('off').catch('off'),
+  components: components.prefault({}),
+});
+export type ResponseComponents = Stored<typeof responseComponents>;
 
 /** The switches whose components an agent of this type can emit. */
 export function emittedBy(type: AgentType): readonly ComponentSwitch[] {
@@ -21,20 +39,10 @@ export function emittedBy(type: AgentType): readonly ComponentSwitch[] {
   return COMPONENT_SWITCHES.filter((name) => responseComponents.includes(name));
 }
 
-export type ComponentMap = Readonly<Record<ComponentSwitch, boolean>>;
-
-/** How often, and which, interactive components the agent may offer. */
-export interface ResponseComponents {
-  readonly frequency: Frequency;
-  readonly components: ComponentMap;
-}
-
 export interface ResponseComponentsChange {
   readonly frequency?: Frequency;
   readonly components?: Readonly<Partial<Record<ComponentSwitch, boolean>>>;
 }
-
-export const DEFAULT_RESPONSE_COMPONENTS: ResponseComponents = { frequency: 'off', components: SWITCH_DEFAULTS };
 
 /**
  * Reads a change as it was sent.
@@ -66,19 +74,6 @@ function malformed(message: string): AgentRefused {
   return new AgentRefused('bad_request', message);
 }
 
-/** The complete switches, whatever of it was stored: by an earlier release, or by hand. */
-export function completeDial(stored: {
-  readonly frequency?: unknown;
-  readonly components?: Readonly<Partial<Record<ComponentSwitch, unknown>>>;
-}): ResponseComponents {
-  const switched = (name: ComponentSwitch): boolean => {
-    const value = stored.components?.[name];
-    return typeof value === 'boolean' ? value : SWITCH_DEFAULTS[name];
-  };
-  const components = Object.fromEntries(COMPONENT_SWITCHES.map((name) => [name, switched(name)])) as ComponentMap;
-  return { frequency: FREQUENCIES.find((frequency) => frequency === stored.frequency) ?? 'off', components };
-}
-
 /**
  * The response components after a change. What is off may always be written; what is on already may be sent again.
  * @throws UnsupportedForAgentType naming the switches, or the frequency, that this type cannot act on
@@ -105,5 +100,5 @@ export function updateComponents(
       } off.`,
     );
   }
-  return completeDial({ frequency, components: { ...current.components, ...components } });
+  return { ...current, frequency, components: { ...current.components, ...components } };
 }

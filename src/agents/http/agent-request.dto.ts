@@ -10,7 +10,8 @@ import {
   StringListField,
   UnionField,
 } from '../../platform/http/index.js';
-import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, TIMEOUT_MINUTES, WEB_SEARCH_TYPES } from '../domain/agent.js';
+import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, WEB_SEARCH_TYPES } from '../domain/agent.js';
+import { TIMEOUT_MINUTES } from '../domain/agent-settings.js';
 import { DEFAULT_KNOWLEDGE_SEARCH } from '../domain/knowledge-search.js';
 import type { ProviderChange, ProviderRequest, UnavailableProvider } from '../domain/provider-settings.js';
 import { variantsOf } from './provider-variants.js';

@@ -28,13 +28,12 @@ export function agentView(agent: Agent, gateway: OrganizationGateway | null): Ag
 }
 
 export function assistantView(agent: Assistant, gateway: OrganizationGateway | null): AssistantView {
-  const { aiGateway, disableInteractivePrompts: _, timeoutMinutes, ...settings } = describeSettings(agent);
+  const { aiGateway, disableInteractivePrompts: _, ...settings } = describeSettings(agent);
   return {
     id: agent.id,
     name: agent.name,
     ...settings,
     aiGateway: aiGateway ? { source: 'agent', ...aiGateway } : inherited(agent, gateway),
-    timeoutMinutes,
     version: agent.version,
     createdAt: agent.createdAt.toISOString(),
     updatedAt: agent.updatedAt.toISOString(),

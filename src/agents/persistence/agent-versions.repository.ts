@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager, InferKyselyDB } from '@mikro-orm/sql';
 import { type Kysely, sql } from 'kysely';
+import type { z } from 'zod';
 import {
   Database,
   type EntityReader,
@@ -12,9 +13,9 @@ import {
   storableJson,
   type Transaction,
 } from '../../platform/database/index.js';
+import { readStored, type Stored } from '../../platform/stored-json/index.js';
 import type { AgentVersion } from '../domain/agent-version.js';
-import type { FieldChange } from '../domain/field-change.js';
-import { StoredPart, StoredText, StoredVersion } from './agents.schema.js';
+import { CHANGED_BY, CHANGES, StoredPart, StoredText, StoredVersion } from './agents.schema.js';
 import { digestsIn, type LargeText, LargeTexts, putBack } from './large-texts.js';
 
 interface Owner {
@@ -25,6 +26,12 @@ interface Owner {
 type Tables = InferKyselyDB<typeof StoredVersion | typeof StoredPart>;
 
 const builder = queryBuilder<{ agent_versions: ColumnsOf<typeof StoredVersion>; agent_version_parts: ColumnsOf<typeof StoredPart> }>();
+
+/** What an agent was at a version. */
+export interface PartsAt {
+  /** @returns null where the part did not exist yet. @throws UnreadableJson */
+  read<Schema extends z.ZodType>(part: string, schema: Schema): Stored<Schema> | null;
+}
 
 /** The versions of agents, and of each part of an agent the snapshots of the versions that changed it. */
 @Injectable()
@@ -91,17 +98,17 @@ export class AgentVersionsRepository {
     return rows.map((row) => ({
       version: row.version,
       createdAt: new Date(row.created_at),
-      changedBy: row.changed_by,
-      changes: putBack(row.changes, texts) as FieldChange[],
+      changedBy: CHANGED_BY.read(row.changed_by, `${agentId} ${row.version}`),
+      changes: CHANGES.read(putBack(row.changes, texts), `${agentId} ${row.version}`),
     }));
   }
 
-  /** What every part was at a version, by part; null when the agent has no such version. */
+  /** What every part was at a version; null when the agent has no such version. */
   async partsAt(
     source: EntityReader,
     { id, organizationId }: Owner,
     version: number,
-  ): Promise<ReadonlyMap<string, unknown> | null> {
+  ): Promise<PartsAt | null> {
     const rows = await source.read((em) => tables(em)
       .selectFrom('agent_versions as v')
       .leftJoinLateral(
@@ -124,7 +131,13 @@ export class AgentVersionsRepository {
       .execute());
     if (rows.length === 0) return null;
     const texts = await this.textsIn(source, { id, organizationId }, rows);
-    return new Map(rows.flatMap(({ part, content }) => (part === null ? [] : [[part, putBack(content, texts)] as const])));
+    const parts = new Map(rows.map(({ part, content }) => [part, putBack(content, texts)]));
+    return {
+      read: (part, schema) => {
+        const place = { column: 'agent_version_parts.content', row: `${id} ${version} ${part}` };
+        return parts.has(part) ? readStored(schema, parts.get(part), place) : null;
+      },
+    };
   }
 
   private async textsIn(

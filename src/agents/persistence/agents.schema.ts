@@ -1,7 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration, StorableJson } from '../../platform/database/index.js';
-import type { ChangedBy } from '../domain/agent-version.js';
+import { z } from 'zod';
+import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
+import { agentSettings } from '../domain/agent-settings.js';
+import { changedBy } from '../domain/agent-version.js';
 import { Agent } from '../domain/agent.js';
+import { fieldChange } from '../domain/field-change.js';
+
+export const CHANGED_BY = new JsonDocument('agent_versions.changed_by', changedBy);
+export const CHANGES = new JsonDocument('agent_versions.changes', z.array(fieldChange));
 
 export const agentMapping = defineEntity({
   class: Agent,
@@ -12,7 +18,7 @@ export const agentMapping = defineEntity({
     type: p.text(),
     name: p.text(),
     systemPrompt: p.text(),
-    settings: p.json(),
+    settings: new JsonDocument('agents.settings', agentSettings).property(),
     version: p.integer(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -28,8 +34,8 @@ export const StoredVersion = defineEntity({
     version: p.integer().primary(),
     organizationId: p.uuid(),
     createdAt: p.datetime(3),
-    changedBy: p.type(StorableJson).$type<ChangedBy>(),
-    changes: p.type(StorableJson).$type<unknown>(),
+    changedBy: CHANGED_BY.property(),
+    changes: CHANGES.property(),
     changesBytes: p.integer(),
   },
 });
@@ -43,7 +49,8 @@ export const StoredPart = defineEntity({
     part: p.text().primary(),
     version: p.integer().primary(),
     organizationId: p.uuid(),
-    content: p.type(StorableJson).$type<unknown>(),
+    /** Each part has a schema of its own: `VersionedPart.stored`. */
+    content: new JsonDocument('agent_version_parts.content', z.unknown()).property(),
   },
 });
 

@@ -1,22 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentWrites, type FieldChange, type VersionedPart, VersionedParts, type WriteTarget } from '../../agents/index.js';
+import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import type { Transaction } from '../../platform/database/index.js';
-import type { SessionStartHook } from '../domain/session-start.js';
+import { sessionStartHook, type SessionStartHook } from '../domain/session-start.js';
 import { AgentHooksRepository, type HooksOwner, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
 import type { Changed } from './change-hooks.js';
 
 const FIELD = 'sessionStartHook';
 
 /** Null itself stands for how it was when the agent was made, and is not stored. */
-interface Snapshot {
-  readonly hook: SessionStartHook | null;
-}
+const snapshotSchema = storedObject({ hook: sessionStartHook.nullable().default(null) });
+type Snapshot = Stored<typeof snapshotSchema>;
 
 /** Sets the session-start hook, which is a versioned part of the agent as a whole. */
 @Injectable()
-export class ChangeSessionStartHook implements VersionedPart, OnModuleInit {
+export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSchema>, OnModuleInit {
   readonly field = FIELD;
+  readonly stored = snapshotSchema;
 
   constructor(
     private readonly writes: AgentWrites,
@@ -40,8 +41,8 @@ export class ChangeSessionStartHook implements VersionedPart, OnModuleInit {
     return { hook: (await this.settings.find(source, { organizationId, agentId }))?.sessionStart ?? null };
   }
 
-  restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: unknown): Promise<readonly FieldChange[]> {
-    return this.put(transaction, { organizationId, agentId }, (snapshot as Snapshot | null)?.hook ?? null);
+  restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: Snapshot | null): Promise<readonly FieldChange[]> {
+    return this.put(transaction, { organizationId, agentId }, snapshot?.hook ?? null);
   }
 
   private async put(transaction: Transaction, owner: HooksOwner, sessionStart: SessionStartHook | null): Promise<FieldChange[]> {

@@ -1,15 +1,16 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FieldChange, type VersionedPart, VersionedParts, VersionNotRestorable } from '../../agents/index.js';
 import type { Transaction } from '../../platform/database/index.js';
-import type { HooksDocument } from '../domain/hooks-document.js';
+import { hooksDocument, type HooksDocument } from '../domain/hooks-document.js';
 import { headersIn } from '../domain/header-values.js';
 import { AgentHooksRepository } from '../persistence/agent-hooks.repository.js';
 import { ChangeHooks } from './change-hooks.js';
 
 /** The hooks document as the agent's versions hold it, without secrets, and as it comes back from there. */
 @Injectable()
-export class HooksVersionedPart implements VersionedPart, OnModuleInit {
+export class HooksVersionedPart implements VersionedPart<typeof hooksDocument>, OnModuleInit {
   readonly field = 'hooks';
+  readonly stored = hooksDocument;
 
   constructor(
     private readonly settings: AgentHooksRepository,
@@ -30,10 +31,10 @@ export class HooksVersionedPart implements VersionedPart, OnModuleInit {
     transaction: Transaction,
     organizationId: string,
     agentId: string,
-    snapshot: unknown,
+    snapshot: HooksDocument | null,
   ): Promise<readonly FieldChange[]> {
     const owner = { organizationId, agentId };
-    const document = (snapshot ?? {}) as HooksDocument;
+    const document = snapshot ?? {};
     const changes = await this.changes.put(transaction, owner, { document, headers: headersIn(document) }, missingInVersion);
     if (changes.length === 0) return [];
     const missing = await this.changes.missingServer(transaction, owner, document);

@@ -1,42 +1,53 @@
-import type { JsonObject } from '../../models/index.js';
+import { z } from 'zod';
+import { sentObject, type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { EVENT_RULES, HOOK_EVENTS, type HookEvent } from './hook-event.js';
 
 /** Stands in a document for the value of a header, which is in the vault. */
 export const REDACTED = '<redacted>';
 
-interface HandlerSettings {
+const handlerSettings = {
   /** Whole seconds for everything. */
-  readonly timeout?: number;
+  timeout: z.number().optional(),
   /** A failure blocks what the event is about. */
-  readonly failClosed?: boolean;
-}
+  failClosed: z.boolean().optional(),
+};
 
-export interface HttpHandler extends HandlerSettings {
-  readonly type: 'http';
-  readonly url: string;
+const httpHandler = storedObject({
+  ...handlerSettings,
+  type: z.literal('http'),
+  url: z.string(),
   /** Names as they were written; every value is `REDACTED`. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
+  headers: z.record(z.string(), z.string()).optional(),
+});
+export type HttpHandler = Stored<typeof httpHandler>;
 
-export interface ToolHandler extends HandlerSettings {
-  readonly type: 'mcp_tool';
+const toolHandler = storedObject({
+  ...handlerSettings,
+  type: z.literal('mcp_tool'),
   /** The `app` of one of the agent's custom-mcp integrations. */
-  readonly server: string;
+  server: z.string(),
   /** The server's own name of the tool. */
-  readonly tool: string;
+  tool: z.string(),
   /** With placeholders such as `${tool_input.path}`. */
-  readonly input?: JsonObject;
-}
+  input: sentObject.optional(),
+});
+export type ToolHandler = Stored<typeof toolHandler>;
 
 export type Handler = HttpHandler | ToolHandler;
 
-export interface MatcherGroup {
-  readonly matcher?: string;
-  readonly hooks: readonly Handler[];
-}
+const matcherGroup = storedObject({
+  matcher: z.string().optional(),
+  hooks: z.array(z.discriminatedUnion('type', [httpHandler, toolHandler])),
+});
+export type MatcherGroup = Stored<typeof matcherGroup>;
+
+const groups = z.array(matcherGroup).optional();
 
 /** What a customer wants to be called, by event; without secrets. */
-export type HooksDocument = Readonly<Partial<Record<HookEvent, readonly MatcherGroup[]>>>;
+export const hooksDocument = storedObject(
+  Object.fromEntries(HOOK_EVENTS.map((event) => [event, groups])) as Record<HookEvent, typeof groups>,
+);
+export type HooksDocument = Stored<typeof hooksDocument>;
 
 /** A handler with what its group says. */
 export interface PlacedHandler<Kind extends Handler = Handler> {

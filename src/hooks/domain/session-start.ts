@@ -1,40 +1,43 @@
+import { z } from 'zod';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
+import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { ANSWER_LIMITS, MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING } from '../limits.js';
 import { cutTo } from './text.js';
 
 /** A tool that is called once at the start of a thread. Service document, "Session-start hook". */
-export interface SessionStartHook {
+export const sessionStartHook = storedObject({
   /** Of the custom-mcp integration whose server has the tool. */
-  readonly app: string;
+  app: z.string(),
   /** The server's own name of the tool. */
-  readonly toolName: string;
-  readonly timeoutMs?: number;
+  toolName: z.string(),
+  timeoutMs: z.number().optional(),
   /** Those that the tool declares are passed. */
-  readonly staticArgs?: Readonly<Record<string, string>>;
-}
+  staticArgs: z.record(z.string(), z.string()).optional(),
+});
+export type SessionStartHook = Stored<typeof sessionStartHook>;
 
-export interface NamedContext {
-  readonly name: string;
-  readonly context: string;
-}
+const storedContext = z.object({ name: z.string(), context: z.string() });
+export type NamedContext = Stored<typeof storedContext>;
 
 /** What came of the session-start hook on a thread, as each trace of the thread tells it. */
-export interface SessionStartOutcome {
+const sessionStartOutcome = z.object({
   /** ISO 8601. */
-  readonly fetchedAt: string;
+  fetchedAt: z.string(),
   /** `degraded`: it failed, and the thread goes on without contexts. */
-  readonly status: 'ok' | 'degraded';
-  readonly contexts: readonly NamedContext[];
-}
+  status: z.enum(['ok', 'degraded']),
+  contexts: z.array(storedContext).default([]),
+});
+export type SessionStartOutcome = Stored<typeof sessionStartOutcome>;
 
 /** What the start of a thread has brought, for as long as the thread lasts. */
-export interface ThreadSession {
+export const threadSession = z.object({
   /** Of the `SessionStart` handlers, in their order. */
-  readonly additionalContext: readonly string[];
+  additionalContext: z.array(z.string()).default([]),
   /** Null where the agent had no session-start hook then. */
-  readonly hook: SessionStartOutcome | null;
-}
+  hook: sessionStartOutcome.nullable().default(null),
+});
+export type ThreadSession = Stored<typeof threadSession>;
 
 /** The tool's answer is no list of contexts; the message is public. */
 export class MalformedContexts extends Error {}

@@ -1,14 +1,19 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type ColumnsOf, type ContextSchema, migration, queryBuilder, StorableJson } from '../../platform/database/index.js';
-import type { HooksDocument } from '../domain/hooks-document.js';
-import type { SessionStartHook, ThreadSession } from '../domain/session-start.js';
+import { z } from 'zod';
+import { type ColumnsOf, type ContextSchema, JsonDocument, migration, queryBuilder } from '../../platform/database/index.js';
+import type { Stored } from '../../platform/stored-json/index.js';
+import { hooksDocument } from '../domain/hooks-document.js';
+import { sessionStartHook, threadSession } from '../domain/session-start.js';
 
 /** Under what the values of a document's headers are in the vault. */
-export interface StoredHeaders {
+const storedHeaders = z.object({
   /** Another one after each write. */
-  readonly id: string;
-  readonly pieces: number;
-}
+  id: z.string(),
+  pieces: z.number(),
+});
+export type StoredHeaders = Stored<typeof storedHeaders>;
+
+export const SESSION = new JsonDocument('thread_sessions.session', threadSession);
 
 /** What an agent has of hooks. The row is there from the first write on; secrets are in the vault. */
 export const StoredAgentHooks = defineEntity({
@@ -17,9 +22,9 @@ export const StoredAgentHooks = defineEntity({
   properties: {
     agentId: p.uuid().primary(),
     organizationId: p.uuid(),
-    document: p.type(StorableJson).$type<HooksDocument>(),
-    headers: p.type(StorableJson).$type<StoredHeaders>().strictNullable(),
-    sessionStart: p.type(StorableJson).$type<SessionStartHook>().strictNullable(),
+    document: new JsonDocument('agent_hooks.document', hooksDocument).property(),
+    headers: new JsonDocument('agent_hooks.headers', storedHeaders).property().strictNullable(),
+    sessionStart: new JsonDocument('agent_hooks.session_start', sessionStartHook).property().strictNullable(),
     /** When the signing secret was made; null while there is none. */
     secretCreatedAt: p.datetime(3).strictNullable(),
   },
@@ -39,7 +44,7 @@ export const StoredThreadSession = defineEntity({
     /** Until then the run may still be at it. */
     expiresAt: p.datetime(3),
     /** Null while it is not over. */
-    session: p.type(StorableJson).$type<ThreadSession>().strictNullable(),
+    session: SESSION.property().strictNullable(),
   },
 });
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import type { ThreadSession } from '../domain/session-start.js';
+import { SESSION } from './hooks.schema.js';
 import { CLAIM_SESSION, END_SESSION, FIND_SESSION, type SessionRow } from './thread-sessions.sql.js';
 
 export interface ThreadOfRun {
@@ -26,11 +27,11 @@ export class ThreadSessionRepository {
    * @returns null where the thread began without, and a run has replied since
    */
   async claim({ threadId, organizationId, runId }: ThreadOfRun, allowedMs: number): Promise<StoredSession | null> {
-    return stored(await CLAIM_SESSION.run<SessionRow>(this.database, { threadId, organizationId, runId, allowedMs }));
+    return stored(threadId, await CLAIM_SESSION.run<SessionRow>(this.database, { threadId, organizationId, runId, allowedMs }));
   }
 
   async find({ threadId, organizationId }: Omit<ThreadOfRun, 'runId'>): Promise<StoredSession | null> {
-    return stored(await FIND_SESSION.run<SessionRow>(this.database, { threadId, organizationId }));
+    return stored(threadId, await FIND_SESSION.run<SessionRow>(this.database, { threadId, organizationId }));
   }
 
   /** Tells what came of a start that this run has claimed. @returns whether it is the first to be told */
@@ -44,8 +45,9 @@ export class ThreadSessionRepository {
   }
 }
 
-function stored([row]: readonly SessionRow[]): StoredSession | null {
+function stored(threadId: string, [row]: readonly SessionRow[]): StoredSession | null {
   if (!row) return null;
-  if (row.session !== null) return { state: 'ended', session: row.session as ThreadSession };
+  const session = SESSION.readNullable(row.session, threadId);
+  if (session) return { state: 'ended', session };
   return row.is_own ? { state: 'claimed' } : { state: 'under_way', remainingMs: row.remaining_ms };
 }

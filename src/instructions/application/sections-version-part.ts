@@ -3,14 +3,15 @@ import { type FieldChange, type VersionedPart, VersionedParts } from '../../agen
 import { Clock } from '../../platform/clock/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { SECTIONS_FIELD } from '../domain/section-changes.js';
-import { type RememberedSection, restoreSections } from '../domain/section-list.js';
+import { type RememberedSection, rememberedSections, restoreSections } from '../domain/section-list.js';
 import { SectionRepository } from '../persistence/section.repository.js';
 import { SectionWriter } from './section-writer.js';
 
 /** The sections as the agent's versions hold them, and come back from there. */
 @Injectable()
-export class SectionsVersionPart implements VersionedPart, OnModuleInit {
+export class SectionsVersionPart implements VersionedPart<typeof rememberedSections>, OnModuleInit {
   readonly field = SECTIONS_FIELD;
+  readonly stored = rememberedSections;
 
   constructor(
     private readonly sections: SectionRepository,
@@ -32,11 +33,10 @@ export class SectionsVersionPart implements VersionedPart, OnModuleInit {
     transaction: Transaction,
     organizationId: string,
     agentId: string,
-    snapshot: unknown,
+    snapshot: readonly RememberedSection[] | null,
   ): Promise<readonly FieldChange[]> {
     const owner = { organizationId, agentId };
     const before = await this.sections.list(transaction, owner);
-    const remembered = (snapshot ?? []) as readonly RememberedSection[];
-    return this.writer.replace(transaction, owner, before, restoreSections(before, remembered, this.clock.now()));
+    return this.writer.replace(transaction, owner, before, restoreSections(before, snapshot ?? [], this.clock.now()));
   }
 }

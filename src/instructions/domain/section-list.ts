@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { Stored } from '../../platform/stored-json/index.js';
 import {
   DuplicateSectionNames,
   ExistingDuplicateSectionNames,
@@ -19,9 +21,9 @@ export interface Stamp {
 }
 
 /** A section as a version of the agent remembers it. */
-export interface RememberedSection extends SectionText {
-  readonly id: string;
-}
+const rememberedSection = z.object({ id: z.string(), name: z.string(), content: z.string() });
+export type RememberedSection = Stored<typeof rememberedSection>;
+export const rememberedSections = z.array(rememberedSection);
 
 /**
  * The complete list, matched by name: a known name keeps its section and id, a new one makes a section, what

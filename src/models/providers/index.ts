@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RuntimeRequest } from '../domain/model-runtime.js';
 import { anthropic } from './anthropic/anthropic.provider.js';
 import { claudeAgentSdk } from './claude-agent-sdk/claude-agent-sdk.provider.js';
@@ -35,6 +36,12 @@ export type ModelProvider = Provider<ProviderType, ModelOptions, OptionsRequest>
 export const MODEL_PROVIDERS: readonly ModelProvider[] = PROVIDERS.filter(
   (provider): provider is Runnable => 'runtime' in provider,
 );
+
+/** Reads the settings of whichever type, as `ProviderSettings.stored` of that type does. */
+export const storedOptions = z.discriminatedUnion(
+  'type',
+  MODEL_PROVIDERS.map(({ settings }) => settings.stored) as unknown as [z.ZodObject],
+) as z.ZodType as z.ZodType<ModelOptions>;
 
 export const PROVIDER_TYPES: readonly ProviderType[] = MODEL_PROVIDERS.map(({ type }) => type);
 export const REQUESTABLE_TYPES: readonly RequestableType[] = PROVIDERS.map(({ type }) => type);

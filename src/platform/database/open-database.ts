@@ -14,6 +14,7 @@ import { ExactTextPglite } from './exact-text-pglite.js';
 import { escapeLiteral } from './escape-literal.js';
 import { MigrationConnections, type MigrationSettings } from './migration-connections.js';
 import { PreparingClient } from './preparing-client.js';
+import { DocumentHydrator } from './json-document.js';
 import type { ContextSchema } from './schema.js';
 import { ConnectionWatchdog } from './connection-watchdog.js';
 
@@ -192,8 +193,8 @@ async function openServer(
   };
 }
 
-function common(schemas: readonly ContextSchema[]): MigrationSettings & Pick<Options, 'entities'> {
-  return { ...withoutEntities(schemas), entities: schemas.flatMap((schema) => [...schema.entities]) };
+function common(schemas: readonly ContextSchema[]): MigrationSettings & Pick<Options, 'entities' | 'hydrator'> {
+  return { ...withoutEntities(schemas), hydrator: DocumentHydrator, entities: schemas.flatMap((schema) => [...schema.entities]) };
 }
 
 function withoutEntities(schemas: readonly ContextSchema[]): MigrationSettings {

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { type Stored, storedObject } from '../../../platform/stored-json/index.js';
 import type { ProviderSettings } from '../shared/provider.js';
 
 export const THINKING_EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -6,14 +8,19 @@ export type ThinkingEffort = (typeof THINKING_EFFORTS)[number];
 export const DEFAULT_THINKING_EFFORT: ThinkingEffort = 'medium';
 export const TEMPERATURE = { min: 0, max: 1 } as const;
 
-type Thinking = { readonly type: 'enabled'; readonly effort: ThinkingEffort } | { readonly type: 'disabled' };
+const thinking = z.discriminatedUnion('type', [
+  storedObject({ type: z.literal('enabled'), effort: z.enum(THINKING_EFFORTS).default(DEFAULT_THINKING_EFFORT) }),
+  storedObject({ type: z.literal('disabled') }),
+]);
+type Thinking = Stored<typeof thinking>;
 
-export interface AnthropicOptions {
-  readonly type: 'anthropic';
-  readonly thinking: Thinking | null;
-  readonly temperature: number | null;
-  readonly webSearch: boolean;
-}
+const stored = storedObject({
+  type: z.literal('anthropic'),
+  thinking: thinking.nullable().default(null),
+  temperature: z.number().nullable().default(null),
+  webSearch: z.boolean().default(false),
+});
+export type AnthropicOptions = Stored<typeof stored>;
 
 /** The settings that a caller may send. */
 export interface AnthropicRequest {
@@ -24,7 +31,8 @@ export interface AnthropicRequest {
 }
 
 export const anthropicSettings: ProviderSettings<AnthropicOptions, AnthropicRequest> = {
-  initial: { type: 'anthropic', thinking: null, temperature: null, webSearch: false },
+  stored,
+  initial: stored.parse({ type: 'anthropic' }),
   quick: { type: 'anthropic', thinking: { type: 'disabled' }, temperature: null, webSearch: false },
   merge(current, { thinking, temperature = current.temperature, webSearch = current.webSearch }) {
     return { ...current, thinking: thinking ? chosen(thinking) : current.thinking, temperature, webSearch };

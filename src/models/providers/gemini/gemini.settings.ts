@@ -1,15 +1,17 @@
+import { z } from 'zod';
+import { type Stored, storedObject } from '../../../platform/stored-json/index.js';
 import type { ProviderSettings } from '../shared/provider.js';
 
 /** The provider's agents have no settings of their own. */
-export interface GeminiOptions {
-  readonly type: 'gemini';
-}
+const stored = storedObject({ type: z.literal('gemini') });
+export type GeminiOptions = Stored<typeof stored>;
 
 const NONE: GeminiOptions = { type: 'gemini' };
 
 export const geminiSettings: ProviderSettings<GeminiOptions, GeminiOptions> = {
+  stored,
   initial: NONE,
   quick: NONE,
-  merge: () => NONE,
+  merge: (current) => current,
   describe: () => ({}),
 };

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { type Stored, storedObject } from '../../../platform/stored-json/index.js';
 import type { ProviderSettings } from '../shared/provider.js';
 
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
@@ -6,11 +8,12 @@ export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 export const VERBOSITIES = ['low', 'medium', 'high'] as const;
 export type TextVerbosity = (typeof VERBOSITIES)[number];
 
-export interface OpenAiOptions {
-  readonly type: 'openai-responses';
-  readonly reasoningEffort: ReasoningEffort | null;
-  readonly verbosity: TextVerbosity | null;
-}
+const stored = storedObject({
+  type: z.literal('openai-responses'),
+  reasoningEffort: z.enum(REASONING_EFFORTS).nullable().default(null),
+  verbosity: z.enum(VERBOSITIES).nullable().default(null),
+});
+export type OpenAiOptions = Stored<typeof stored>;
 
 /** The settings that a caller may send. */
 export interface OpenAiRequest {
@@ -20,7 +23,8 @@ export interface OpenAiRequest {
 }
 
 export const openAiSettings: ProviderSettings<OpenAiOptions, OpenAiRequest> = {
-  initial: { type: 'openai-responses', reasoningEffort: null, verbosity: null },
+  stored,
+  initial: stored.parse({ type: 'openai-responses' }),
   quick: { type: 'openai-responses', reasoningEffort: null, verbosity: 'low' },
   merge(current, { reasoning = {}, text = {} }) {
     const { effort = current.reasoningEffort } = reasoning;

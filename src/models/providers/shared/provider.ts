@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Feature } from '../../../access/index.js';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { DtoClass } from '../../../platform/http/index.js';
@@ -30,6 +31,8 @@ export interface KnownProvider<Type extends string = string> {
 
 /** The settings that a provider adds to its agents. */
 export interface ProviderSettings<Options, Request> {
+  /** Reads them as any version stored them: each setting but the type has a default. */
+  readonly stored: z.ZodObject & z.ZodType<Options>;
   /** Of an agent whose creator sent none. */
   readonly initial: Options;
   /** For an answer that must come fast: no more thinking than the model cannot do without, and no search. */

@@ -1,0 +1,1 @@
+export { namedBy, readStored, sentObject, type Stored, storedObject, UnreadableJson } from './stored-json.js';
