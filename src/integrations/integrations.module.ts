@@ -18,6 +18,7 @@ import { EndServerWhenIntegrationRemoved } from './application/end-server-when-i
 import { HiddenTools } from './application/hidden-tools.js';
 import { IntegrationSecrets } from './application/integration-secrets.js';
 import { KeepToolLists } from './application/keep-tool-lists.js';
+import { NameAgentTools } from './application/name-agent-tools.js';
 import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
 import { ProtectedServers } from './application/protected-servers.js';
 import { ReadIntegrations } from './application/read-integrations.js';
@@ -59,7 +60,7 @@ const servers = [
 
 const tools = [
   ...[CheckIntegration, KeepToolLists, CheckWhenServerChanges, CheckWhenGrantChanges],
-  ...[AgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
+  ...[AgentTools, NameAgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
 ];
 
 const signIn = [...oauthProviders, ProtectedServers, { provide: OAuthIntegrations, useClass: AuthorizableIntegrations }];

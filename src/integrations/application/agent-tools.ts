@@ -8,7 +8,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { IntegrationChanged, IntegrationChecked } from '../domain/integrations.events.js';
 import { identityOf, type Integration } from '../domain/integration.js';
 import type { ListedTool } from '../domain/tool-list.js';
-import { modelNames } from '../domain/tool-name.js';
+import type { ServerTool } from '../domain/tool-name.js';
 import {
   AGENT_TOOLS_CACHE_ENTRIES,
   AGENT_TOOLS_CACHE_MS,
@@ -17,6 +17,7 @@ import {
   TOOL_LISTS_CACHE_BYTES,
 } from '../limits.js';
 import { type IntegrationOfAgent, IntegrationStateRepository, type StoredList } from '../persistence/integration-state.repository.js';
+import { NameAgentTools } from './name-agent-tools.js';
 
 /** A tool of a server under the name that the model sees. */
 export interface AgentTool {
@@ -51,6 +52,7 @@ export class AgentTools {
 
   constructor(
     private readonly states: IntegrationStateRepository,
+    private readonly nameTools: NameAgentTools,
     private readonly logger: Logger,
     clock: Clock,
     events: EventBus,
@@ -65,7 +67,7 @@ export class AgentTools {
 
   async of(organizationId: string, agentId: string): Promise<AgentToolSet> {
     const integrations = await this.integrationsOf(organizationId, agentId);
-    return { integrations, tools: await this.toolsOf(agentId, withinLimits(integrations)) };
+    return { integrations, tools: await this.toolsOf(organizationId, agentId, withinLimits(integrations)) };
   }
 
   /** What the agent uses now, in the order in which it was attached. */
@@ -95,21 +97,23 @@ export class AgentTools {
     return integrations;
   }
 
-  private async toolsOf(agentId: string, integrations: readonly IntegrationOfAgent[]): Promise<readonly AgentTool[]> {
-    const version = versionOf(integrations.map(({ integration, state }) => [integration, state?.toolsDigest]));
+  private async toolsOf(organizationId: string, agentId: string, integrations: readonly IntegrationOfAgent[]): Promise<readonly AgentTool[]> {
+    const version = versionOf(integrations.map((checked) => [checked, checked.state?.toolsDigest]));
     const known = this.named.get(agentId);
     if (known?.version === version) return known.tools;
     const lists = await Promise.all(integrations.map((checked) => this.listOf(checked)));
-    const tools = namedTools(integrations.map(({ integration }, index) => ({ integration, tools: lists[index]?.tools ?? [] })));
+    const offered = offeredTools(integrations.map(({ integration }, index) => ({ integration, tools: lists[index]?.tools ?? [] })));
+    const tools = withNames(offered, await this.nameTools.execute(organizationId, agentId, offered.map(toServerTool)));
     // A list may have changed while it was read, and is another version then.
-    const read = versionOf(integrations.map(({ integration }, index) => [integration, lists[index]?.toolsDigest]));
+    const read = versionOf(integrations.map((checked, index) => [checked, lists[index]?.toolsDigest]));
     if (read === version) this.named.set(agentId, { version, tools }, { size: 1 + sum(integrations.map(bytesOf)) });
     return tools;
   }
 }
 
-function versionOf(parts: readonly (readonly [Integration, string | undefined])[]): string {
-  return JSON.stringify(parts.map(([{ id, revision }, digest]) => [id, revision, digest]));
+/** Names stay with an attachment: an integration that was detached meanwhile and attached again has others. */
+function versionOf(parts: readonly (readonly [IntegrationOfAgent, string | undefined])[]): string {
+  return JSON.stringify(parts.map(([{ integration: { id, revision }, attachedAt }, digest]) => [id, attachedAt, revision, digest]));
 }
 
 function bytesOf({ state }: IntegrationOfAgent): number {
@@ -137,19 +141,21 @@ interface Listed {
   readonly tools: readonly ListedTool[];
 }
 
-function namedTools(lists: readonly Listed[]): AgentTool[] {
-  const offered = lists.flatMap(({ integration, tools }) => {
+type Offered = Omit<AgentTool, 'definition'>;
+
+function offeredTools(lists: readonly Listed[]): Offered[] {
+  return lists.flatMap(({ integration, tools }) => {
     const excluded = new Set(integration.excludedTools);
     return tools.filter(({ name }) => !excluded.has(name)).map((tool) => ({ integration, tool }));
   });
-  const names = modelNames(
-    offered.map(({ integration, tool }) => ({
-      integrationId: integration.id,
-      identity: identityOf(integration.settings),
-      tool: tool.name,
-    })),
-  );
-  return offered.map(({ integration, tool }, index) => {
+}
+
+function toServerTool({ integration: { id: integrationId, settings }, tool: { name: tool } }: Offered): ServerTool {
+  return { integrationId, identity: identityOf(settings), tool };
+}
+
+function withNames(tools: readonly Offered[], names: readonly string[]): AgentTool[] {
+  return tools.map(({ integration, tool }, index) => {
     const { description, inputSchema } = tool;
     return { integration, tool, definition: { name: names[index] ?? '', description, inputSchema } };
   });

@@ -1,13 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { modelNames, slugOf } from './tool-name.js';
+import { type KeptNames, type NamesOfAgent, nameTools, type ServerTool, slugOf } from './tool-name.js';
 
 const PROVIDER_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const id = '0198f5c4-0000-7000-8000-000000000001';
 const other = '0198f5c4-0000-7000-8000-000000000002';
 
+const NONE_KEPT: NamesOfAgent = new Map([[id, []], [other, []]]);
+const BEFORE_NAMES_WERE_KEPT: NamesOfAgent = new Map([[id, null], [other, null]]);
+
+function namesOf(tools: readonly ServerTool[], kept = NONE_KEPT): readonly string[] {
+  return nameTools(kept, tools).names;
+}
+
 function nameOf(identity: string, tool: string): string | undefined {
-  return modelNames([{ integrationId: id, identity, tool }])[0];
+  return namesOf([{ integrationId: id, identity, tool }])[0];
+}
+
+/** What attachments keep once these tools were named. */
+function keptAfter(kept: NamesOfAgent, tools: readonly ServerTool[]): NamesOfAgent {
+  return new Map([...kept, ...nameTools(kept, tools).changed]);
 }
 
 describe('the name that the model sees', () => {
@@ -25,7 +37,7 @@ describe('the name that the model sees', () => {
 
   it('is shortened with a hash, so that long names which begin alike stay apart', () => {
     const long = 'a'.repeat(100);
-    const [first, second] = modelNames([
+    const [first, second] = namesOf([
       { integrationId: id, identity: 'app', tool: `${long}1` },
       { integrationId: id, identity: 'app', tool: `${long}2` },
     ]);
@@ -34,18 +46,43 @@ describe('the name that the model sees', () => {
     expect(nameOf('app', `${long}1`)).toBe(first);
   });
 
-  it('has a hash for both where two would be alike, whatever their order', () => {
-    const tools = [
-      { integrationId: id, identity: 'My App', tool: 'run' },
-      { integrationId: other, identity: 'my-app', tool: 'run' },
-      { integrationId: other, identity: 'my-app', tool: 'stop' },
-    ];
-    const [first, second, third] = modelNames(tools);
-    expect(first).toMatch(/^mcp__my-app__run_[0-9a-f]{8}$/);
+  const mine = { integrationId: id, identity: 'My App', tool: 'run' };
+  const theirs = { integrationId: other, identity: 'my-app', tool: 'run' };
+
+  it('stays with the tool that had it first; the next that would have it gets a hash', () => {
+    const [first, second] = namesOf([mine, theirs]);
+    expect(first).toBe('mcp__my-app__run');
     expect(second).toMatch(/^mcp__my-app__run_[0-9a-f]{8}$/);
-    expect(first).not.toBe(second);
-    expect(third).toBe('mcp__my-app__stop');
-    expect(modelNames(tools.toReversed())).toEqual([third, second, first]);
+    const kept = keptAfter(NONE_KEPT, [theirs]);
+    expect(namesOf([mine, theirs], kept)).toEqual([expect.stringMatching(/^mcp__my-app__run_[0-9a-f]{8}$/), first]);
+  });
+
+  it('stays taken while the tool is not listed, and is the tool’s again when it is', () => {
+    const kept = keptAfter(NONE_KEPT, [mine]);
+    const later = keptAfter(kept, [theirs]);
+    expect(namesOf([theirs, mine], later)).toEqual([expect.stringMatching(/_[0-9a-f]{8}$/), 'mcp__my-app__run']);
+    expect(nameTools(later, [theirs, mine]).changed.size).toBe(0);
+  });
+
+  it('is told apart within one server, and from a tool that is called like another with its hash', () => {
+    const [dotted, plain] = [{ ...mine, tool: 'rows.read' }, { ...mine, tool: 'rows_read' }];
+    const [, hashed = ''] = namesOf([dotted, plain]);
+    expect(hashed).toMatch(/^mcp__my-app__rows_read_[0-9a-f]{8}$/);
+    const impostor = { ...mine, tool: hashed.replace('mcp__my-app__', '') };
+    expect(new Set(namesOf([impostor, dotted, plain])).size).toBe(3);
+  });
+
+  it('is the one of the former rule, a hash for both of two alike, where names were not kept yet', () => {
+    const hashes = [mine, theirs].map(() => expect.stringMatching(/^mcp__my-app__run_[0-9a-f]{8}$/));
+    expect(namesOf([mine, theirs], BEFORE_NAMES_WERE_KEPT)).toEqual(hashes);
+    expect(namesOf([theirs, mine], new Map<string, KeptNames | null>([[id, null], [other, []]]))).toEqual([hashes[0], 'mcp__my-app__run']);
+  });
+
+  it('is forgotten of tools that are not offered any more, the oldest first, beyond a thousand of one attachment', () => {
+    const many = Array.from({ length: 1_002 }, (_, index) => ({ ...mine, tool: `t${index}` }));
+    const kept = keptAfter(NONE_KEPT, many.slice(0, 1_000));
+    const names = nameTools(kept, [many[0], ...many.slice(1_000)].filter((tool) => tool !== undefined)).changed.get(id);
+    expect(names?.map(([tool]) => tool)).toEqual(many.map(({ tool }) => tool).filter((tool) => tool !== 't1' && tool !== 't2'));
   });
 
   it('is one that every provider takes, and never shared', () => {
@@ -57,9 +94,11 @@ describe('the name that the model sees', () => {
     const tools = fc.uniqueArray(tool, { selector: (each) => `${each.integrationId}/${each.tool}` });
     fc.assert(
       fc.property(tools, (given) => {
-        const names = modelNames(given);
-        expect(names.every((name) => PROVIDER_NAME.test(name))).toBe(true);
-        expect(new Set(names).size).toBe(given.length);
+        for (const kept of [NONE_KEPT, BEFORE_NAMES_WERE_KEPT, keptAfter(NONE_KEPT, given.slice(1))]) {
+          const names = namesOf(given, kept);
+          expect(names.every((name) => PROVIDER_NAME.test(name))).toBe(true);
+          expect(new Set(names).size).toBe(given.length);
+        }
       }),
     );
   });

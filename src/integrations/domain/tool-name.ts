@@ -4,6 +4,12 @@ import { createHash } from 'node:crypto';
 const MAX_NAME = 64;
 const HASH_DIGITS = 8;
 
+/**
+ * Names that an attachment keeps, of tools that its server no longer lists too: twice as many as a server may list. The
+ * oldest of those tools lose theirs, so that a server with ever new tools does not fill the database.
+ */
+const MAX_KEPT_NAMES = 1_000;
+
 /** A tool of one integration, to be named. */
 export interface ServerTool {
   readonly integrationId: string;
@@ -13,19 +19,72 @@ export interface ServerTool {
   readonly tool: string;
 }
 
+/** The names that an agent's attachment of an integration keeps, by the server's own names, oldest first. */
+export type KeptNames = readonly (readonly [tool: string, name: string])[];
+
+/** By integration; null where the attachment is of a version of the service that kept no names. */
+export type NamesOfAgent = ReadonlyMap<string, KeptNames | null>;
+
+export interface NamedTools {
+  /** In the order of the tools. */
+  readonly names: readonly string[];
+  /** What attachments keep that have names to add, by integration. */
+  readonly changed: ReadonlyMap<string, KeptNames>;
+}
+
 /**
- * The names under which the model sees these tools, in their order: `mcp__<slug>__<tool>`, shortened with a hash where
- * that is longer than providers take. Where two would have one name, each gets a hash of its own, so that a name never
- * comes to mean another tool when one of them goes.
+ * The names under which the model sees an agent's tools: `mcp__<slug>__<tool>`, shortened with a hash where that is longer
+ * than providers take. A tool keeps the name that it has; one without a name whose plain name another tool has, or had,
+ * gets a hash. So a guard that knows a tool by its name never misses it because another tool came or went.
  */
-export function modelNames(tools: readonly ServerTool[]): string[] {
-  const plain = tools.map(plainName);
+export function nameTools(kept: NamesOfAgent, tools: readonly ServerTool[]): NamedTools {
+  const names = new Map([...kept].flatMap(([id, pairs]) => (pairs ?? []).map(([tool, name]) => [keyOf({ integrationId: id, tool }), name] as const)));
+  const taken = new Set(names.values());
+  const added = new Map<string, [string, string][]>();
+  for (const [tool, wanted] of wantedNames(kept, tools)) {
+    if (names.has(keyOf(tool))) continue;
+    const name = freeName(wanted, tool, taken);
+    names.set(keyOf(tool), name);
+    taken.add(name);
+    const pairs = added.get(tool.integrationId) ?? [];
+    pairs.push([tool.tool, name]);
+    added.set(tool.integrationId, pairs);
+  }
+  const offered = new Set(tools.map(keyOf));
+  const changed = [...added].map(([id, pairs]) => [id, withinLimit(id, [...(kept.get(id) ?? []), ...pairs], offered)] as const);
+  return { names: tools.map((tool) => names.get(keyOf(tool)) ?? ''), changed: new Map(changed) };
+}
+
+/** Attachments without kept names come first: their tools go by the names that the former rule gave them. */
+function wantedNames(kept: NamesOfAgent, tools: readonly ServerTool[]): (readonly [ServerTool, string])[] {
+  const isFormer = ({ integrationId }: ServerTool): boolean => kept.get(integrationId) === null;
+  const others = tools.filter((tool) => !isFormer(tool));
+  return [...formerNames(tools.filter(isFormer)), ...others.map((tool) => [tool, plainName(tool)] as const)];
+}
+
+/** Where two tools would have had one name, each had a hash. */
+function formerNames(tools: readonly ServerTool[]): (readonly [ServerTool, string])[] {
+  const plain = tools.map((tool) => [tool, plainName(tool)] as const);
   const uses = new Map<string, number>();
-  for (const name of plain) uses.set(name, (uses.get(name) ?? 0) + 1);
-  return tools.map(({ integrationId, tool }, index) => {
-    const name = plain[index] ?? '';
-    return uses.get(name) === 1 ? name : withHash(name, `${integrationId}/${tool}`);
-  });
+  for (const [, name] of plain) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return plain.map(([tool, name]) => [tool, uses.get(name) === 1 ? name : withHash(name, keyOf(tool))]);
+}
+
+function freeName(wanted: string, tool: ServerTool, taken: ReadonlySet<string>): string {
+  let name = wanted;
+  for (let attempt = 0; taken.has(name); attempt += 1) {
+    name = withHash(wanted, attempt === 0 ? keyOf(tool) : `${keyOf(tool)}/${attempt}`);
+  }
+  return name;
+}
+
+function withinLimit(id: string, names: KeptNames, offered: ReadonlySet<string>): KeptNames {
+  let excess = names.length - MAX_KEPT_NAMES;
+  return excess <= 0 ? names : names.filter(([tool]) => offered.has(keyOf({ integrationId: id, tool })) || excess-- <= 0);
+}
+
+function keyOf({ integrationId, tool }: Pick<ServerTool, 'integrationId' | 'tool'>): string {
+  return `${integrationId}/${tool}`;
 }
 
 /** Lower-case letters, digits, `_` and `-`; a label without any of them is told apart by its hash. */

@@ -21,11 +21,13 @@ export interface IntegrationOfAgent {
   readonly integration: Integration;
   /** Null until the server has been asked for the first time. */
   readonly state: StateHeader | null;
+  readonly attachedAt: string;
 }
 
 export type StoredList = Pick<IntegrationState, 'tools'> & Pick<StateHeader, 'toolsDigest'>;
 
 type OfAgentRow = IntegrationRow & {
+  readonly attached_at: string;
   readonly state_revision: number | null;
   readonly status: IntegrationStatus;
   readonly error: string | null;
@@ -73,7 +75,7 @@ export class IntegrationStateRepository {
   /** What the agent uses, in the order in which it was attached: one statement, however many. */
   async ofAgent(organizationId: string, agentId: string): Promise<IntegrationOfAgent[]> {
     const rows = await INTEGRATIONS_OF_AGENT.run<OfAgentRow>(this.database, { organizationId, agentId });
-    return rows.map((row) => ({ integration: toIntegration(row), state: headerOf(row) }));
+    return rows.map((row) => ({ integration: toIntegration(row), state: headerOf(row), attachedAt: row.attached_at }));
   }
 
   /**

@@ -8,7 +8,7 @@ import { statement } from '../../platform/database/index.js';
 export const INTEGRATIONS_OF_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid' },
   (p) => `
-  select i.id, i.organization_id, i.settings, i.excluded_tools, i.revision, i.created_at, i.updated_at,
+  select used.attached_at, i.id, i.organization_id, i.settings, i.excluded_tools, i.revision, i.created_at, i.updated_at,
     s.revision as state_revision, s.status, s.error, s.tools_digest, s.tools_bytes, jsonb_array_length(s.overview) as tools_count, s.checked_at
   from tool_integration_agents used
   join tool_integrations i on i.id = used.integration_id

@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, jsonb, rowsOf, type SqlExecutor, toDate, type Transaction } from '../../platform/database/index.js';
 import { identityOf, type Integration, type IntegrationSettings, isOrganizationWide } from '../domain/integration.js';
+import type { KeptNames, NamesOfAgent } from '../domain/tool-name.js';
 import { StoredAttachment, StoredIntegration, tables } from './integrations.schema.js';
 
 const COLUMNS = [
@@ -136,7 +137,24 @@ export class IntegrationRepository {
     agentId: string,
     attachedAt: Date,
   ): Promise<void> {
-    await em.insert(StoredAttachment, { organizationId, integrationId, agentId, attachedAt });
+    await em.insert(StoredAttachment, { organizationId, integrationId, agentId, attachedAt, toolNames: [] });
+  }
+
+  /** The names that the agent's attachments keep of tools. */
+  async toolNames(source: SqlExecutor, organizationId: string, agentId: string): Promise<NamesOfAgent> {
+    const query = tables
+      .selectFrom('tool_integration_agents')
+      .select(['integration_id', 'tool_names'])
+      .where('organization_id', '=', organizationId)
+      .where('agent_id', '=', agentId);
+    return new Map((await rowsOf(source, query)).map((row) => [row.integration_id, row.tool_names]));
+  }
+
+  /** Call with the agent locked: what another process keeps at the same moment would be lost. */
+  async keepToolNames({ em }: Transaction, organizationId: string, agentId: string, names: ReadonlyMap<string, KeptNames>): Promise<void> {
+    for (const [integrationId, toolNames] of names) {
+      await em.nativeUpdate(StoredAttachment, { organizationId, integrationId, agentId }, { toolNames });
+    }
   }
 
   async detach({ em }: Transaction, organizationId: string, integrationId: string, agentId: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ColumnsOf, type ContextSchema, migration, queryBuilder, StorableJson } from '../../platform/database/index.js';
 import type { IntegrationSettings, IntegrationType } from '../domain/integration.js';
+import type { KeptNames } from '../domain/tool-name.js';
 import type { IntegrationOverview, IntegrationStatus, ListedTool } from '../domain/tool-list.js';
 
 export const StoredIntegration = defineEntity({
@@ -31,6 +32,8 @@ export const StoredAttachment = defineEntity({
     integrationId: p.uuid().primary(),
     organizationId: p.uuid(),
     attachedAt: p.datetime(3),
+    /** Null where the version of the service that attached it kept none. */
+    toolNames: p.type(StorableJson).$type<KeptNames>().strictNullable(),
   },
 });
 
@@ -104,7 +107,10 @@ const init = migration('2026112210_integrations_init', [
   )`,
 ]);
 
+/** The names under which models see the tools: one that was offered never comes to mean another tool of the agent. */
+const toolNames = migration('2026112711_integrations_tool_names', ['alter table tool_integration_agents add column tool_names jsonb']);
+
 export const integrationsSchema: ContextSchema = {
   entities: [StoredIntegration, StoredAttachment, StoredState],
-  migrations: [init],
+  migrations: [init, toolNames],
 };

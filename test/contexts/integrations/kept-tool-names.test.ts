@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { useService } from '../../support/harness.js';
+import { HookServer } from '../../support/hook-server.js';
+import { LoopbackPorts } from '../../support/loopback-ports.js';
+import { answers, says } from '../../support/scripted-models.js';
+import { sentToolNames } from '../../support/sent-tools.js';
+import { statementsOf } from '../../support/statements.js';
+import { Talk } from '../../support/talk.js';
+import { changeIntegration, connect, customServer, removeIntegration } from '../../support/tool-integrations.js';
+import { type ServedTool, ToolServer } from '../../support/tool-server.js';
+
+const service = useService({ egressAllow: new LoopbackPorts() });
+const WIPE = 'mcp__crm__wipe';
+const WITH_HASH = /^mcp__crm__wipe_[0-9a-f]{8}$/;
+
+let started: { close(): Promise<unknown> }[];
+let talk: Talk;
+beforeEach(async () => {
+  started = [];
+  talk = await Talk.start(service);
+});
+afterEach(() => Promise.all(started.map((server) => server.close())));
+
+async function serve(...tools: ServedTool[]): Promise<ToolServer> {
+  const server = await ToolServer.start('streamableHttp', ...tools);
+  started.push(server);
+  return server;
+}
+
+/** The names under which a run is offered tools; memory is another source's. */
+async function offered(at = talk): Promise<string[]> {
+  service.models.next(says('Hello.'));
+  await at.run('Hi');
+  return offeredLast();
+}
+
+function offeredLast(): string[] {
+  return sentToolNames(service.models.requests.at(-1)?.body ?? {}).filter((name) => name.startsWith('mcp__'));
+}
+
+/** Puts the agent's attachments as a version of the service left them that kept no names. */
+async function forgetNames(): Promise<void> {
+  await service.database.query('update tool_integration_agents set tool_names = null where agent_id = $1', [talk.agentId]);
+}
+
+describe('the name of a tool that an agent was once offered', () => {
+  it('stays when an integration of the same slug comes, and so a fail-closed guard of the exact name denies its calls', async () => {
+    const guard = await HookServer.start();
+    started.push(guard);
+    const hook = { type: 'http', url: guard.url('/guard', () => ({ decision: 'block', reason: 'Never.' })), failClosed: true };
+    const hooks = { PreToolUse: [{ matcher: WIPE, hooks: [hook] }] };
+    expect((await service.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: { hooks } })).status).toBe(200);
+    const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
+    await connect(service, talk, customServer('crm', mine));
+    expect(await offered()).toEqual([WIPE]);
+
+    await connect(service, talk, customServer('CRM', theirs));
+    const [first, second = ''] = await offered();
+    expect([first, second]).toEqual([WIPE, expect.stringMatching(WITH_HASH)]);
+
+    service.models.next(answers({ calls: [{ id: 'a', name: WIPE }, { id: 'b', name: second }] }), says('Done.'));
+    const { body } = await talk.run('Wipe');
+    expect(body.message?.toolCalls?.map(({ status }) => status)).toEqual(['denied', 'completed']);
+    expect([mine.calls.length, theirs.calls.length]).toEqual([0, 1]);
+  });
+
+  it('goes to the integration that was attached first where no run came between', async () => {
+    const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
+    await connect(service, talk, customServer('CRM', theirs));
+    await connect(service, talk, customServer('crm', mine));
+    const [first = '', second = ''] = await offered();
+    expect([first, second]).toEqual([WIPE, expect.stringMatching(WITH_HASH)]);
+    service.models.next(answers({ calls: [{ id: 'a', name: first }] }), says('Done.'));
+    await talk.run('Wipe');
+    expect([theirs.calls.length, mine.calls.length]).toEqual([1, 0]);
+  });
+
+  it('goes with its attachment: what is attached again takes the name that is free', async () => {
+    const server = await serve({ name: 'wipe' });
+    const mine = await connect(service, talk, customServer('crm', server));
+    await offered();
+    const theirs = await connect(service, talk, customServer('CRM', server));
+    const [, hashed = ''] = await offered();
+    await removeIntegration(service, talk, mine.id);
+    expect(await offered()).toEqual([hashed]);
+    await connect(service, talk, customServer('crm', server));
+    expect(await offered()).toEqual([hashed, WIPE]);
+    await removeIntegration(service, talk, theirs.id);
+    expect(await offered()).toEqual([WIPE]);
+  });
+
+  it('is each agent’s own: of two that share an integration, neither changes the other’s names', async () => {
+    const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
+    const other = await talk.withAnotherAgent();
+    for (const [at, apps] of [[talk, ['crm', 'CRM']], [other, ['CRM', 'crm']]] as const) {
+      for (const app of apps) await connect(service, at, customServer(app, app === 'crm' ? mine : theirs));
+      expect(await offered(at)).toEqual([WIPE, expect.stringMatching(WITH_HASH)]);
+      service.models.next(answers({ calls: [{ id: 'a', name: WIPE }] }), says('Done.'));
+      await at.run('Wipe');
+    }
+    expect([mine.calls.length, theirs.calls.length]).toEqual([1, 1]);
+  });
+
+  it('comes back with a tool that its server had not listed for a while; one that was named like it meanwhile keeps its hash', async () => {
+    const server = await serve({ name: 'rows.read' });
+    const { id } = await connect(service, talk, customServer('sheet', server));
+    expect(await offered()).toEqual(['mcp__sheet__rows_read']);
+    /** A change has the server asked at once. */
+    const listed = async (...names: string[]): Promise<string[]> => {
+      server.become(names.map((name) => ({ name })), { announced: false });
+      await changeIntegration(service, talk, id, customServer('sheet', server, { excludedTools: [`none-of-${names.length}`] }));
+      return offered();
+    };
+    const [hashed] = await listed('rows_read');
+    expect(hashed).toMatch(/^mcp__sheet__rows_read_[0-9a-f]{8}$/);
+    expect(await listed('rows_read', 'rows.read')).toEqual([hashed, 'mcp__sheet__rows_read']);
+  });
+
+  it('is kept while the tool is excluded; a tool that was excluded from the first holds none', async () => {
+    const server = await serve({ name: 'wipe' });
+    const [without, withAll] = [{ excludedTools: ['wipe'] }, { excludedTools: [] }];
+    const mine = await connect(service, talk, customServer('crm', server, without));
+    const theirs = await connect(service, talk, customServer('CRM', server));
+    expect(await offered()).toEqual([WIPE]);
+    await changeIntegration(service, talk, mine.id, customServer('crm', server, withAll));
+    const [hashed = ''] = await offered();
+    expect(hashed).toMatch(WITH_HASH);
+
+    await changeIntegration(service, talk, theirs.id, customServer('CRM', server, without));
+    expect(await offered()).toEqual([hashed]);
+    await changeIntegration(service, talk, theirs.id, customServer('CRM', server, withAll));
+    expect(await offered()).toEqual([hashed, WIPE]);
+  });
+
+  it('is one for all processes, also where several offer the tool first at once', async () => {
+    const server = await serve({ name: 'wipe' }, { name: 'w.ipe' }, { name: 'w_ipe' });
+    for (const app of ['crm', 'CRM', 'Crm']) await connect(service, talk, customServer(app, server));
+    const replicas = [await service.replica(), await service.replica()];
+    started.push(...replicas);
+    const talks = await Promise.all([service, ...replicas, service].map(async (at) => (await talk.another()).on(at)));
+    service.models.reset();
+    service.models.next(...talks.map(() => says('Hello.')));
+    await Promise.all(talks.map((each) => each.run('Hi')));
+
+    const [first = [], ...others] = service.models.requests.map(({ body }) => sentToolNames(body));
+    expect(others).toHaveLength(3);
+    for (const names of others) expect(names).toEqual(first);
+    expect(new Set(first).size).toBe(first.length);
+    expect(await offered()).toEqual(first.filter((name) => name.startsWith('mcp__')));
+  });
+
+  it('is known without a statement more once a process has offered the tool', async () => {
+    await connect(service, talk, customServer('crm', await serve({ name: 'wipe' })));
+    await offered();
+    const statements = await statementsOf(service.database, () => offered());
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.filter((sql) => sql.includes('tool_names'))).toEqual([]);
+  });
+});
+
+describe('tools that an agent had before names were kept', () => {
+  it('keep their names: of a pair both have the hash that they had, and keep it when one of them goes', async () => {
+    const server = await serve({ name: 'wipe' }, { name: 'look' });
+    const mine = await connect(service, talk, customServer('crm', server, { excludedTools: ['look'] }));
+    await connect(service, talk, customServer('CRM', server));
+    await forgetNames();
+    const names = await offered();
+    expect(names).toEqual([expect.stringMatching(WITH_HASH), expect.stringMatching(WITH_HASH), 'mcp__crm__look']);
+    expect(new Set(names).size).toBe(3);
+    await removeIntegration(service, talk, mine.id);
+    expect(await offered()).toEqual(names.slice(1));
+  });
+
+  it('keep them from a newcomer that was attached before their next run', async () => {
+    const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
+    await connect(service, talk, customServer('crm', mine));
+    await forgetNames();
+    await connect(service, talk, customServer('CRM', theirs));
+    expect(await offered()).toEqual([WIPE, expect.stringMatching(WITH_HASH)]);
+  });
+});
