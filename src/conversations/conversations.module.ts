@@ -37,6 +37,7 @@ import { WidgetConversations } from './application/widget-conversations.js';
 import { CallModel } from './engine/call-model.js';
 import { ExecuteTools } from './engine/execute-tools.js';
 import { HookDispatcher } from './engine/hook-dispatcher.js';
+import { JudgeSentHistory } from './engine/judge-sent-history.js';
 import { LoadHistory } from './engine/load-history.js';
 import { PersistRun } from './engine/persist-run.js';
 import { PrepareRun } from './engine/prepare-run.js';
@@ -92,6 +93,7 @@ const controllers = [
     RunOwner,
     RunObservers,
     HookDispatcher,
+    JudgeSentHistory,
     LoadHistory,
     HistoryCache,
     PrepareRun,

@@ -6,6 +6,7 @@ import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
 import { userKeyOfRun } from '../domain/user-key.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import type { SentMessage } from '../domain/new-thread.js';
 import type { RunSession } from '../domain/session-turns.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import { RunOwner } from '../engine/run-owner.js';
@@ -48,6 +49,8 @@ export interface RunInput {
   /** Of the message; the run releases them at its end, and the launcher where no run begins. */
   readonly attached: AttachedFiles;
   readonly resumeInput?: ResumeInput;
+  /** Of a thread that is made with the run: what the caller says was said before. */
+  readonly sentHistory?: readonly SentMessage[];
 }
 
 export type Refusal = Extract<StartResult, { started: false }>['because'] | 'stopping';
@@ -69,7 +72,7 @@ export class RunLauncher {
   /** @param store stores the run and what it answers, or says why not */
   async launch(
     request: RunRequest,
-    { threadId, userMessage, attached, resumeInput }: RunInput,
+    { threadId, userMessage, attached, resumeInput, sentHistory = [] }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
     const { organizationId, agent, session = null, callerSpan = null, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
@@ -97,7 +100,7 @@ export class RunLauncher {
     const run = this.supervisor.launch(
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
-        decisions: resumeInput?.decisions ?? null,
+        ...{ decisions: resumeInput?.decisions ?? null, sentHistory: [...sentHistory] },
         ...{ userContext, userKey, callerSpan, widget, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,

@@ -80,9 +80,8 @@ export class StartRun {
       ...{ organizationId, provider: agent.provider.type, attachments, history, disconnected },
     });
     const userMessage = { id: newId(), text, attachments: accepted.message };
-    const result = await this.launcher.launch(message, { threadId, userMessage, attached: accepted.files }, (run) =>
-      store(run, accepted.history),
-    );
+    const input = { threadId, userMessage, attached: accepted.files, sentHistory: accepted.history };
+    const result = await this.launcher.launch(message, input, (run) => store(run, accepted.history));
     if (!result.started) await this.attachments.discard(organizationId, accepted.copies);
     return result;
   }

@@ -5,6 +5,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { agentAbsent, runFailed } from '../domain/conversations.errors.js';
 import type { InputMessage } from '../domain/new-thread.js';
+import { HookDispatcher } from '../engine/hook-dispatcher.js';
 import { publicFailure } from '../engine/resolve-failure.js';
 import { AdmitRun } from './admit-run.js';
 import { readSuggestions, suggestionPrompt } from './suggest-next.prompt.js';
@@ -29,13 +30,14 @@ export class SuggestNext {
     private readonly routing: AgentRouting,
     private readonly models: ModelGateway,
     private readonly admitRun: AdmitRun,
+    private readonly hooks: HookDispatcher,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
 
   /**
    * @param gone aborted when the caller has left; the call of the model ends then
-   * @returns exactly three
+   * @returns exactly three, or none where a hook blocks what the user has said last
    * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as a waiting run
    * @throws the signal's reason after `gone`
    */
@@ -43,11 +45,18 @@ export class SuggestNext {
     const agent = await this.agents.find(organizationId, agentId);
     if (!agent) throw agentAbsent();
     await this.admitRun.execute(organizationId, agent);
+    if (await this.isBlocked(agent, messages, disconnected)) return [];
     const answer = await this.ask(agent, messages, disconnected);
     const suggestions = readSuggestions(answer);
     if (suggestions) return suggestions;
     this.logger.warn({ agentId, characters: answer.length }, 'A model did not answer with suggestions');
     throw runFailed({ code: 'provider_error', message: 'The model did not answer with suggestions.' }, { ownKey: false });
+  }
+
+  private async isBlocked(agent: RunnableAgent, messages: readonly InputMessage[], signal: AbortSignal): Promise<boolean> {
+    const newest = messages.findLast(({ role }) => role === 'user');
+    if (!newest) return false;
+    return (await this.hooks.beforeSuggestions({ agent, prompt: newest.content, signal })) === 'block';
   }
 
   private async ask(agent: RunnableAgent, messages: readonly InputMessage[], disconnected: AbortSignal): Promise<string> {

@@ -128,16 +128,22 @@ export function withNotes(text: string, notes: readonly string[]): string {
   return [text, ...notes].filter((part) => part !== '').join('\n\n');
 }
 
+/** Tells of these messages which a hook keeps from models: a question whose reply is the block, and what came along as history. */
+export function blockedAmong(messages: readonly HistoryMessage[]): (message: HistoryMessage) => boolean {
+  const runs = new Set(messages.flatMap(({ blocked, runId }) => (blocked && runId !== null ? [runId] : [])));
+  return ({ blocked, runId }) => blocked || (runId !== null && runs.has(runId));
+}
+
 /**
  * Stored messages, oldest first, as a model reads them: a prompt that a hook has blocked is left out.
  * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
  * what the provider wants back with its own answers is kept since the user's last message
  */
 export function toModelMessages(messages: readonly HistoryMessage[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
-  const blockedRuns = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
+  const isBlocked = blockedAmong(messages);
   const conversation = new ToolResultMatcher<UserEntry>(substitute);
   for (const message of messages) {
-    if (message.runId === null || !blockedRuns.has(message.runId)) addEntries(conversation, message);
+    if (!isBlocked(message)) addEntries(conversation, message);
   }
   const entries = end === 'open' ? conversation.open() : conversation.closed();
   const keptFrom = end === 'open' ? entries.findLastIndex(beginsExchange) : entries.length;

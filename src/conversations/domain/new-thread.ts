@@ -30,6 +30,8 @@ export interface NewThreadMessage<Attachment> {
   readonly attachments?: readonly Attachment[];
 }
 
+export type SentMessage = Pick<NewThreadMessage<unknown>, 'id' | 'role' | 'content'>;
+
 /** A thread that is made together with its first run, and not without it. */
 export interface NewThread<Attachment = AttachmentReference> {
   readonly thread: Thread;

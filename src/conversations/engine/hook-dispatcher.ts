@@ -10,6 +10,8 @@ import type {
   ToolResult,
   RunContext,
   RunHooks,
+  SuggestionRequest,
+  UserPrompt,
 } from '../ports/index.js';
 import { RUN_HOOKS } from './run-extensions.js';
 import type { RunState } from './run-state.js';
@@ -29,11 +31,11 @@ export class HookDispatcher {
     private readonly logger: Logger,
   ) {}
 
-  async beforePrompt(state: RunState): Promise<PromptVerdict> {
-    const verdicts = await this.ask(state, (hooks, context) => hooks.beforePrompt(context), BROKEN_PROMPT_HOOK);
+  async beforePrompt(state: RunState, prompt: UserPrompt): Promise<PromptVerdict> {
+    const verdicts = await this.ask(state.context, (hooks) => hooks.beforePrompt(state.context, prompt), BROKEN_PROMPT_HOOK);
     const block = verdicts.find((verdict) => verdict.decision === 'block');
     if (block) {
-      this.record(state, 'UserPromptSubmit', state.context.userMessage?.text ?? '', block);
+      this.record(state, 'UserPromptSubmit', prompt.text, block);
       return block;
     }
     return {
@@ -41,11 +43,17 @@ export class HookDispatcher {
       additionalContext: verdicts.flatMap((verdict) =>
         verdict.decision === 'continue' ? verdict.additionalContext : [],
       ),
+      guards: verdicts.some((verdict) => verdict.decision === 'continue' && verdict.guards === true),
     };
   }
 
+  async beforeSuggestions(request: SuggestionRequest): Promise<PromptVerdict['decision']> {
+    const decisions = await this.ask(request, (hooks) => hooks.beforeSuggestions(request), 'block');
+    return decisions.includes('block') ? 'block' : 'continue';
+  }
+
   async beforeToolCall(state: RunState, call: ModelToolCall, tool: ToolDefinition): Promise<ToolCallVerdict> {
-    const verdicts = await this.ask(state, (hooks, context) => hooks.beforeToolCall(context, call, tool), BROKEN_CALL_HOOK);
+    const verdicts = await this.ask(state.context, (hooks) => hooks.beforeToolCall(state.context, call, tool), BROKEN_CALL_HOOK);
     const additionalContext = verdicts.flatMap((verdict) => verdict.additionalContext ?? []);
     const denial = verdicts.find((verdict) => verdict.decision === 'deny');
     if (denial) {
@@ -57,14 +65,14 @@ export class HookDispatcher {
   }
 
   async afterToolCall(state: RunState, call: ModelToolCall, result: ToolResult): Promise<string[]> {
-    return (await this.ask(state, (hooks, context) => hooks.afterToolCall(context, call, result), [])).flat();
+    return (await this.ask(state.context, (hooks) => hooks.afterToolCall(state.context, call, result), [])).flat();
   }
 
   /** @param answer the model's last one */
   async beforeStop(state: RunState, answer: string): Promise<StopVerdict> {
-    const { continued } = state;
+    const { continued, context } = state;
     const neutral: StopVerdict = { decision: 'stop' };
-    const verdicts = await this.ask(state, (hooks, context) => hooks.beforeStop(context, answer, continued), neutral);
+    const verdicts = await this.ask(context, (hooks) => hooks.beforeStop(context, answer, continued), neutral);
     const onward = verdicts.filter((verdict) => verdict.decision === 'continue');
     const [first] = onward;
     if (!first || continued) return neutral;
@@ -74,16 +82,16 @@ export class HookDispatcher {
 
   /** @param broken what one that throws counts as */
   private async ask<Answer>(
-    { context }: RunState,
-    question: (hooks: RunHooks, context: RunContext) => Promise<Answer>,
+    { agent, signal, runId }: Pick<RunContext, 'agent' | 'signal'> & { readonly runId?: string },
+    question: (hooks: RunHooks) => Promise<Answer>,
     broken: Answer,
   ): Promise<Answer[]> {
-    const answers = await Promise.allSettled(this.hooks.map((hooks) => question(hooks, context)));
+    const answers = await Promise.allSettled(this.hooks.map(question));
     // A run that ends breaks its hooks off: that is no verdict of theirs.
-    context.signal.throwIfAborted();
+    signal.throwIfAborted();
     return answers.map((answer) => {
       if (answer.status === 'fulfilled') return answer.value;
-      this.logger.error({ err: answer.reason as unknown, runId: context.runId }, 'A run hook threw');
+      this.logger.error({ err: answer.reason as unknown, agentId: agent.id, runId }, 'A run hook threw');
       return broken;
     });
   }

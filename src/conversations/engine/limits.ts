@@ -107,6 +107,9 @@ export const HEARTBEAT_MS = 5_000;
  */
 export const UNKNOWN_RUN_MS = 40_000;
 
+/** User messages of one request that hooks are asked about, the newest ones. Contract, section 8. */
+export const MAX_JUDGED_PROMPTS = 100;
+
 /**
  * A process silent for this long counts as dead and loses its runs: four missed heartbeats. Also how long a process
  * is in contact with the database before it judges others: after an outage their heartbeats have come in by then.

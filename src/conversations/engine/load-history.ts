@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelMessage } from '../../models/index.js';
-import { type HistoryEntry, type HistoryMessage, toModelMessages } from '../domain/message.js';
+import { blockedAmong, type HistoryEntry, type HistoryMessage, toModelMessages } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
 import type { RunContext } from '../ports/index.js';
 import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
@@ -116,8 +116,8 @@ function readingOf({ agent, userMessage, decisions }: RunContext): Reading {
 
 /** Where each exchange begins; those that a hook has blocked are none. */
 function startsOf(messages: readonly HistoryMessage[]): number[] {
-  const blocked = new Set(messages.filter(({ blocked }) => blocked).map(({ runId }) => runId));
-  return messages.flatMap((message, index) => (isQuestion(message) && !blocked.has(message.runId) ? [index] : []));
+  const isBlocked = blockedAmong(messages);
+  return messages.flatMap((message, index) => (isQuestion(message) && !isBlocked(message) ? [index] : []));
 }
 
 /** How many exchanges the newest messages hold that a model is given at most. */

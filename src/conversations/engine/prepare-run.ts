@@ -6,6 +6,7 @@ import { RunAborted } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { EarlierCall, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
 import { HookDispatcher } from './hook-dispatcher.js';
+import { JudgeSentHistory } from './judge-sent-history.js';
 import { LoadHistory } from './load-history.js';
 import { withContext } from '../domain/message.js';
 import { PROMPT_SOURCES, TOOL_SOURCES } from './run-extensions.js';
@@ -27,6 +28,7 @@ export class PrepareRun {
     private readonly loadHistory: LoadHistory,
     private readonly runs: RunRepository,
     private readonly hooks: HookDispatcher,
+    private readonly judgeSentHistory: JudgeSentHistory,
     private readonly owner: RunOwner,
     @Inject(PROMPT_SOURCES) private readonly promptSources: readonly PromptSource[],
     @Inject(TOOL_SOURCES) private readonly toolSources: readonly ToolSource[],
@@ -35,6 +37,10 @@ export class PrepareRun {
   async run(state: RunState): Promise<NextStep> {
     const { context } = state;
     const { agent, organizationId, signal } = context;
+    if (context.sentHistory.length > 0) {
+      const judged = await untilAborted(this.judgeSentHistory.run(state), signal);
+      if (judged.decision === 'block') return block(state, judged.reason);
+    }
     const [history, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
       Promise.all([
         this.loadHistory.run(state),
@@ -42,7 +48,7 @@ export class PrepareRun {
         Promise.all(this.promptSources.map((source) => source.parts(context))),
         Promise.all(this.toolSources.map((source) => source.offer(context))),
         // A resumed run has no new prompt that hooks could judge.
-        context.userMessage === null ? PASSED : this.hooks.beforePrompt(state),
+        context.userMessage === null ? PASSED : this.hooks.beforePrompt(state, context.userMessage),
         agent.provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, agent.id) : undefined,
         this.routing.routeOf(agent),
       ]),

@@ -82,7 +82,7 @@ export class MessageResponse {
   readonly runId!: string | null;
   @EnumField(MESSAGE_STATUSES)
   readonly status!: MessageStatus;
-  @BooleanField({ optional: true, description: 'The prompt was blocked; the text is the reason.' })
+  @BooleanField({ optional: true, description: 'Of a reply: the prompt was blocked, the text is the reason. Of a message that came as history: a hook keeps it from the model.' })
   readonly blocked?: boolean;
   @ObjectListField(() => ComponentResponse, {
     description: 'Response components of a reply, in their order. What the user chooses there comes back as the next message.',

@@ -18,7 +18,9 @@ export class SuggestionsController {
   @ApiOperation({
     operationId: 'suggestNext',
     summary: 'Suggest three short things that the user could say next',
-    description: 'One call of the agent’s model, of at most 30 seconds. Nothing is stored, no tool runs.',
+    description:
+      'One call of the agent’s model, of at most 30 seconds. Nothing is stored, no tool runs. `UserPromptSubmit` hooks are asked ' +
+      'about the newest user message; where one blocks it, there are no suggestions.',
   })
   @ApiOkResponse({ type: SuggestionsResponse })
   @ApiErrors(400, 401, 403, 404, 429, 502, 503, 504)

@@ -23,6 +23,6 @@ export class SuggestionsBody {
 }
 
 export class SuggestionsResponse {
-  @StringListField({ min: 3, max: 3, description: 'Short things that the user could say next.' })
+  @StringListField({ max: 3, description: 'Three short things that the user could say next; none where a hook blocks what the user has said last.' })
   readonly suggestions!: readonly string[];
 }

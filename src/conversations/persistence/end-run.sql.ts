@@ -1,6 +1,6 @@
 /**
  * Hot path: every run ends with one of these statements, keeps what it has before each round of tools with another, and
- * with a third what hooks have put beside its message.
+ * with a third and fourth what hooks have put beside its message and made of the history that came with it.
  * They are written by hand because run, message, thread and what the run's observers keep are stored together or not at
  * all, in one round trip, with a plan made once.
  */
@@ -89,6 +89,23 @@ export const KEEP_CONTEXT = statement(
   update messages set additional_context = ${p.additionalContext}, context_bytes = octet_length(${p.additionalContext}::text)
   from owned where messages.organization_id = ${p.organizationId} and messages.id = ${p.messageId}
     and messages.run_id = owned.id
+  returning messages.id`,
+);
+
+/** Keeps what hooks have made of messages that came along as history, and so belong to no run, while the run is its owner's. */
+export const KEEP_JUDGMENTS = statement(
+  { ...RUN_PARAMETERS, judged: 'jsonb' },
+  (p) => `
+  with owned as (
+    select id, thread_id from runs
+    where organization_id = ${p.organizationId} and id = ${p.runId} and owner_id = ${p.ownerId} and status = 'running'
+    for update
+  )
+  update messages set blocked = judged.blocked, additional_context = judged.context,
+                      context_bytes = coalesce(octet_length(judged.context::text), 0)
+  from owned, jsonb_to_recordset(${p.judged}) as judged(id uuid, blocked boolean, context jsonb)
+  where messages.organization_id = ${p.organizationId} and messages.thread_id = owned.thread_id
+    and messages.run_id is null and messages.id = judged.id
   returning messages.id`,
 );
 

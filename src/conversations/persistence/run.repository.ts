@@ -7,7 +7,7 @@ import type { FailureFacts, Run } from '../domain/run.js';
 import type { RunUser } from '../domain/user-key.js';
 import type { Channel } from '../domain/thread.js';
 import { CONTACT_GAP_SECONDS } from '../engine/limits.js';
-import { CHECKPOINT, endParameters, finishRun, KEEP_CONTEXT, keptRows, messageParameters } from './end-run.sql.js';
+import { CHECKPOINT, endParameters, finishRun, KEEP_CONTEXT, KEEP_JUDGMENTS, keptRows, messageParameters } from './end-run.sql.js';
 import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
@@ -23,6 +23,14 @@ import {
 import { START_RUN, type StartedRow, startParameters } from './start-run.sql.js';
 
 export type { NewRun, RunModel } from './new-run.js';
+
+/** What hooks have made of a message that came along as history. */
+export interface JudgedMessage {
+  readonly id: string;
+  /** No model is given it. */
+  readonly blocked: boolean;
+  readonly context: readonly string[] | null;
+}
 
 /** What is kept with the end of a run besides the run itself. */
 export interface EndNotes {
@@ -156,6 +164,12 @@ export class RunRepository {
     const { id: runId, organizationId, ownerId } = run;
     const of = { organizationId, runId, ownerId, messageId, additionalContext };
     return (await KEEP_CONTEXT.run(this.database, of)).length > 0;
+  }
+
+  /** Keeps what hooks have made of the history that came along. @returns whether the run is still this owner's */
+  async keepJudgments(run: { id: string; organizationId: string; ownerId: string }, judged: readonly JudgedMessage[]): Promise<boolean> {
+    const { id: runId, organizationId, ownerId } = run;
+    return (await KEEP_JUDGMENTS.run(this.database, { organizationId, runId, ownerId, judged })).length > 0;
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Stopwatch } from '../../platform/clock/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import type { ApprovalDecision } from '../domain/approval.js';
+import type { SentMessage } from '../domain/new-thread.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../domain/user-context.js';
 import type { RunStep } from './run-step.js';
@@ -42,6 +43,8 @@ export interface RunContext {
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
+  /** What the request has brought along as the thread's history, oldest first; empty once hooks have judged it. */
+  readonly sentHistory: SentMessage[];
   /** The message's files, until the model has them. */
   readonly attached: AttachedFiles;
   /** What was said to the calls that the thread's last run ended with; null for a run that a message begins. */

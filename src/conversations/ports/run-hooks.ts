@@ -1,3 +1,4 @@
+import type { RunnableAgent } from '../../agents/index.js';
 import type { ModelToolCall, ToolDefinition } from '../../models/index.js';
 import type { ToolResult } from './tool-source.js';
 import type { RunContext } from './run-context.js';
@@ -10,10 +11,29 @@ interface Noted {
 
 export type PromptVerdict = Noted &
   (
-    | { readonly decision: 'continue'; readonly additionalContext: readonly string[] }
+    | {
+        readonly decision: 'continue';
+        readonly additionalContext: readonly string[];
+        /** The hook judges prompts: the model is not given one that was sent along and that the hook was not asked about. */
+        readonly guards?: boolean;
+      }
     /** The model is not called; `reason` is shown as the reply. */
     | { readonly decision: 'block'; readonly reason: string | null }
   );
+
+/** A user's message that no model has read. */
+export interface UserPrompt {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** What suggestions are asked for. They belong to no thread and no run. */
+export interface SuggestionRequest {
+  readonly agent: RunnableAgent;
+  /** The newest that the user has said. */
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+}
 
 export type ToolCallVerdict = Noted & {
   /** Appended to what the model reads of the call, whatever comes of it. */
@@ -39,8 +59,17 @@ export type StopVerdict = Noted &
  * neutral.
  */
 export abstract class RunHooks {
-  beforePrompt(_run: RunContext): Promise<PromptVerdict> {
+  /**
+   * Asked about one message after the other: those that the request has brought along as the thread's history, and then the
+   * run's own (`RunContext.userMessage`), until one is blocked.
+   */
+  beforePrompt(_run: RunContext, _prompt: UserPrompt): Promise<PromptVerdict> {
     return Promise.resolve({ decision: 'continue', additionalContext: [] });
+  }
+
+  /** @returns `block` for a prompt that no model may be asked about: there are no suggestions then */
+  beforeSuggestions(_request: SuggestionRequest): Promise<PromptVerdict['decision']> {
+    return Promise.resolve('continue');
   }
 
   /** @param _tool what is called; never one that the provider runs itself */

@@ -1,10 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { type PromptVerdict, type RunContext, RunHooks, type StopVerdict, type ToolCallVerdict, type ToolResult } from '../../conversations/index.js';
+import {
+  type PromptVerdict,
+  type RunContext,
+  RunHooks,
+  type StopVerdict,
+  type SuggestionRequest,
+  type ToolCallVerdict,
+  type ToolResult,
+  type UserPrompt,
+} from '../../conversations/index.js';
 import type { ModelToolCall, ToolDefinition } from '../../models/index.js';
 import { blockReason, blocks, contextsOf, type HookCall, reasonOf } from '../domain/hook-call.js';
 import { type EventFields, hookInput } from '../domain/hook-input.js';
 import { inputFault } from '../domain/input-schema.js';
 import { stepsOf } from './hook-steps.js';
+import { HooksOfAgents } from './hooks-of-agents.js';
 import { HooksOfRuns } from './hooks-of-runs.js';
 import { inputBaseOf } from './input-base.js';
 import { RunHandlers } from './run-handlers.js';
@@ -17,18 +27,28 @@ const GO_ON = 'Go on: a hook of the agent wants more to be done before the reply
 export class AgentRunHooks extends RunHooks {
   constructor(
     private readonly hooks: HooksOfRuns,
+    private readonly hooksOfAgents: HooksOfAgents,
     private readonly handlers: RunHandlers,
   ) {
     super();
   }
 
-  override async beforePrompt(run: RunContext): Promise<PromptVerdict> {
+  override async beforePrompt(run: RunContext, { id, text }: UserPrompt): Promise<PromptVerdict> {
     // Whoever is told of the message has been told of its thread.
     await this.hooks.sessionOf(run);
-    const calls = await this.ask(run, { event: 'UserPromptSubmit', prompt: run.userMessage?.text ?? '' });
+    const about = id === run.userMessage?.id ? {} : { messageId: id };
+    const calls = await this.ask(run, { event: 'UserPromptSubmit', prompt: text }, about);
     const reason = blockReason(calls);
     if (reason !== undefined) return { decision: 'block', reason, recorded: true };
-    return { decision: 'continue', additionalContext: contextsOf(calls) };
+    return { decision: 'continue', additionalContext: contextsOf(calls), guards: calls.length > 0 };
+  }
+
+  override async beforeSuggestions({ agent, prompt, signal }: SuggestionRequest): Promise<PromptVerdict['decision']> {
+    const hooks = await this.hooksOfAgents.of(agent.organizationId, agent.id, agent.version);
+    const event = 'UserPromptSubmit';
+    const input = hookInput({ threadId: null, runId: null, agentId: agent.id, userContext: null }, { event, prompt });
+    const calls = await this.handlers.execute(hooks, hooks.handlers[event], { event, input, userContext: null, signal });
+    return calls.some(blocks) ? 'block' : 'continue';
   }
 
   override async beforeToolCall(run: RunContext, call: ModelToolCall, tool: ToolDefinition): Promise<ToolCallVerdict> {

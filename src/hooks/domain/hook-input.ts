@@ -3,9 +3,10 @@ import type { HookEvent } from './hook-event.js';
 
 /** What every input says of the run. */
 export interface InputBase {
-  readonly threadId: string;
+  /** Null, as the run, for suggestions: they belong to no thread. */
+  readonly threadId: string | null;
   readonly agentId: string;
-  readonly runId: string;
+  readonly runId: string | null;
   /** Null where the caller has passed none. */
   readonly userContext: JsonObject | null;
 }

@@ -140,7 +140,7 @@ describe('two integrations whose names are one', () => {
     await talk.run('Hi');
     const [a = '', b = ''] = offered();
     expect(offered()).toHaveLength(2);
-    for (const name of [a, b]) expect(name).toMatch(/^mcp__my-app__run_[0-9a-f]{8}$/);
+    expect([a, b]).toEqual(['mcp__my-app__run', expect.stringMatching(/^mcp__my-app__run_[0-9a-f]{8}$/)]);
 
     service.models.next(answers({ calls: [{ id: 'a', name: a }, { id: 'b', name: b }] }), says('Done.'));
     await talk.run('Go');
