@@ -2,6 +2,7 @@ import type * as UserKey from '../src/conversations/domain/user-key.ts';
 import type * as Packed from '../src/memory/domain/packed-terms.ts';
 import type * as Terms from '../src/memory/domain/terms.ts';
 import type * as Usefulness from '../src/memory/domain/usefulness.ts';
+import { setTimeout } from 'node:timers/promises';
 import type { SqlExecutor } from '../src/platform/database/index.ts';
 import { built } from './knowledge-stage.ts';
 import { MemoryText, STORED_SEED } from './memory-text.ts';
@@ -9,11 +10,11 @@ import { MemoryText, STORED_SEED } from './memory-text.ts';
 const HOURS_APART = 12;
 
 /**
- * Writes memories as saves leave them: so many of the user by each of the agents, one each half day until now. Ordered by
+ * Writes memories as saves leave them: so many of the user by each of the agents, one each half day until now. The service re-keys the user within a minute. Ordered by
  * their age, so that those of one user are no neighbours on the disk.
  */
 export async function fillMemories(database: SqlExecutor, agents: readonly string[], userId: string, count: number): Promise<void> {
-  const { userKeyOf } = await built<typeof UserKey>('conversations/domain/user-key.js');
+  const { bareUserKey } = await built<typeof UserKey>('conversations/domain/user-key.js');
   const { packTerms, toBytes } = await built<typeof Packed>('memory/domain/packed-terms.js');
   const { termsOf } = await built<typeof Terms>('memory/domain/terms.js');
   const { usefulnessOf } = await built<typeof Usefulness>('memory/domain/usefulness.js');
@@ -27,8 +28,10 @@ export async function fillMemories(database: SqlExecutor, agents: readonly strin
      select gen_random_uuid(), agents.organization_id, agents.id, $2::uuid, text, decode(terms, 'base64'), usefulness, at, at
        from jsonb_to_recordset($3::text::jsonb) as memory(text text, terms text, usefulness double precision, at timestamptz)
       cross join agents where agents.id = any($1::uuid[]) order by at, agents.id`,
-    [agents, userKeyOf(userId), JSON.stringify(memories)],
+    [agents, bareUserKey(userId), JSON.stringify(memories)],
   );
+  const bare = async (): Promise<boolean> => (await database.query('select 1 from memories where user_key = $1 limit 1', [bareUserKey(userId)])).length > 0;
+  while (await bare()) await setTimeout(1_000);
   await database.query('vacuum analyze memories');
 }
 

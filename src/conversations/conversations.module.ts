@@ -67,6 +67,7 @@ import { ReactionRepository } from './persistence/reaction.repository.js';
 import { RunReader } from './persistence/run-reader.repository.js';
 import { RunRepository } from './persistence/run.repository.js';
 import { ThreadRepository } from './persistence/thread.repository.js';
+import { UserKeysModule } from './user-keys.module.js';
 
 const attachments = [AcceptAttachments, LoadAttachments, HoldAttachedFiles];
 
@@ -84,7 +85,7 @@ const controllers = [
 ];
 
 @Module({
-  imports: [AccessModule, AgentsModule, ModelsModule, FilesModule, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads, removeEmptyThreads)],
+  imports: [AccessModule, AgentsModule, ModelsModule, FilesModule, UserKeysModule, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads, removeEmptyThreads)],
   controllers,
   providers: [
     ThreadRepository,
@@ -138,7 +139,7 @@ const controllers = [
     CancelRunsWhenAgentDeleted,
     ThreadDataHolders,
   ],
-  exports: [ReadReactions, ThreadDataHolders, WidgetConversations],
+  exports: [ReadReactions, ThreadDataHolders, WidgetConversations, UserKeysModule],
 })
 export class ConversationsModule implements OnModuleInit {
   constructor(

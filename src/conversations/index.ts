@@ -13,7 +13,10 @@ export { type RunExtensions, RunExtensionsModule } from './run-extensions.module
 export { type ReactionCount, type Reactions, ReadReactions } from './application/read-reactions.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
 export { WidgetConversations } from './application/widget-conversations.js';
-export { MAX_USER_ID, userKeyOf } from './domain/user-key.js';
+export { UserColumns } from './application/user-columns.js';
+export { UserKeys } from './application/user-keys.js';
+export { isBareUser, MAX_USER_ID } from './domain/user-key.js';
+export { UserKeysModule } from './user-keys.module.js';
 export * from './ports/index.js';
 export { REACTION_NAMES, type ReactionName } from './domain/message.js';
 export type { Message, ToolCallRecord } from './domain/message.js';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
+import { UserColumns, UserKeysModule } from '../conversations/index.js';
 import { ModelsModule } from '../models/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { EmbedMemories } from './application/embed-memories.js';
@@ -23,7 +24,7 @@ import { MemoryRepository } from './persistence/memory.repository.js';
 
 /** What agents remember of the users they talk to. */
 @Module({
-  imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedMemories)],
+  imports: [AccessModule, AgentsModule, ModelsModule, UserKeysModule, JobsModule.define(embedMemories)],
   controllers: [MemoriesController],
   providers: [
     ...[MemoryRepository, MemoryVectorsRepository, LeftBehindMemoriesRepository],
@@ -33,4 +34,8 @@ import { MemoryRepository } from './persistence/memory.repository.js';
   ],
   exports: [RecallMemories, MemoryTools],
 })
-export class MemoryModule {}
+export class MemoryModule {
+  constructor(users: UserColumns) {
+    users.register({ table: 'memories', column: 'user_key', isLookedUp: true });
+  }
+}

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/index.js';
-import { ConversationsModule } from '../conversations/index.js';
+import { ConversationsModule, UserColumns } from '../conversations/index.js';
 import { HooksModule } from '../hooks/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { ExportTraces } from './application/export-traces.js';
@@ -39,4 +39,8 @@ const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, KeptCountsRepos
   providers: [...traces, ...publishing, ...analytics, RunMetrics, LogRuns],
   exports: [RecordTrace, RunMetrics, LogRuns],
 })
-export class ObservabilityModule {}
+export class ObservabilityModule {
+  constructor(users: UserColumns) {
+    users.register({ table: 'traces', column: 'user_key' }, { table: 'agent_users', column: 'user_key', uniqueWith: ['agent_id', 'day'] });
+  }
+}

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
-import { ConversationsModule } from '../conversations/index.js';
+import { ConversationsModule, UserColumns } from '../conversations/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { ForgetUsersWhenAgentDeleted } from './application/forget-users-when-agent-deleted.js';
 import { MintSession } from './application/mint-session.js';
@@ -14,6 +14,7 @@ import { VerifyPass } from './application/verify-pass.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { WidgetController } from './http/widget.controller.js';
 import { PurgeSessions, purgeSessions } from './jobs/purge-sessions.job.js';
+import { SaltedEndUsers } from './persistence/salted-end-users.js';
 import { SessionRepository } from './persistence/session.repository.js';
 import { SigningKeyRepository } from './persistence/signing-key.repository.js';
 import { UsersOfDeletedAgents } from './persistence/users-of-deleted-agents.repository.js';
@@ -23,10 +24,14 @@ import { UsersOfDeletedAgents } from './persistence/users-of-deleted-agents.repo
   imports: [AccessModule, AgentsModule, ConversationsModule, JobsModule.define(purgeSessions)],
   controllers: [SessionsController, WidgetController],
   providers: [
-    ...[SessionRepository, SigningKeyRepository, UsersOfDeletedAgents],
+    ...[SessionRepository, SaltedEndUsers, SigningKeyRepository, UsersOfDeletedAgents],
     ...[SigningKeys, PassTokens, PassesOfSession, VerifyPass],
     ...[MintSession, RenewSession, SessionAgentLookup],
     ...[ForgetUsersWhenAgentDeleted, PurgeSessions],
   ],
 })
-export class SessionsModule {}
+export class SessionsModule {
+  constructor(users: UserColumns) {
+    users.register({ table: 'sessions', column: 'user_key' });
+  }
+}

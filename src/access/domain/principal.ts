@@ -18,7 +18,7 @@ export interface SessionPassPrincipal {
   readonly sessionId: string;
   readonly agentId: string;
   readonly threadId: string;
-  /** Stands for the `endUser` of the session, as `userKeyOf` has it; null where the session names none. */
+  /** Stands for the `endUser` of the session, as `UserKeys` of conversations has it; null where the session names none. */
   readonly userKey: string | null;
 }
 

@@ -120,5 +120,15 @@ export const accessSchema: ContextSchema = {
       'create index credit_allowances_organization on credit_allowances (organization_id, since, id)',
     ]),
     migration('2026112422_access_hipaa_until', ['alter table organizations add column hipaa_until timestamptz(3)']),
+    // The vault knows no organizations, so no foreign key takes their secrets along.
+    migration('2026112720_access_secrets_of_organizations', [
+      `create function remove_secrets_of_organization() returns trigger language plpgsql as $$
+       begin
+         delete from secrets where organization_id = old.id;
+         return null;
+       end $$`,
+      `create trigger organization_removed after delete on organizations
+         for each row execute function remove_secrets_of_organization()`,
+    ]),
   ],
 };

@@ -4,7 +4,6 @@ import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
-import { userKeyOfRun } from '../domain/user-key.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { SentMessage } from '../domain/new-thread.js';
 import type { RunSession } from '../domain/session-turns.js';
@@ -13,6 +12,7 @@ import { RunOwner } from '../engine/run-owner.js';
 import type { NewRun, StartResult } from '../persistence/run.repository.js';
 import type { CallerSpan, RunContext, UserContext, Widget } from '../ports/index.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
+import { UserKeys } from './user-keys.js';
 
 /** What every request for a run says, whatever the run answers. */
 export interface RunRequest {
@@ -66,6 +66,7 @@ export class RunLauncher {
     private readonly owner: RunOwner,
     private readonly supervisor: RunSupervisor,
     private readonly shutdown: ShutdownState,
+    private readonly users: UserKeys,
     private readonly clock: Clock,
   ) {}
 
@@ -78,7 +79,11 @@ export class RunLauncher {
     const { organizationId, agent, session = null, callerSpan = null, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
     const user = resumeInput?.user ?? { userContext: request.userContext, session };
     const { userContext } = user;
-    const userKey = userKeyOfRun(user);
+    const release = (error: unknown): never => {
+      attached.release();
+      throw error;
+    };
+    const userKey = await this.users.ofRun(organizationId, user).catch(release);
     // Reading attachments takes its time, in which the process may have been told to stop.
     if (this.shutdown.isStopping) return refused('stopping', attached);
     const { type: provider, model, useOwnApiKey } = agent.provider;
@@ -91,10 +96,7 @@ export class RunLauncher {
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
       idempotency: request.idempotency,
-    }).catch((error: unknown) => {
-      attached.release();
-      throw error;
-    });
+    }).catch(release);
     if (!started.started) return refused(started.because, attached);
     const { channel, isFirstRun, revision } = started;
     const run = this.supervisor.launch(

@@ -7,13 +7,13 @@ import { Logger } from '../../platform/telemetry/index.js';
 import type { Message } from '../domain/message.js';
 import { runError } from '../engine/agui-events.js';
 import { RunObservers } from '../engine/run-observers.js';
-import { userKeyOfRun } from '../domain/user-key.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { OWNER_SILENT_SECONDS, RECONCILE_MS, UNKNOWN_RUN_MS } from '../engine/limits.js';
 import { type OrphanedRun, type OwnRuns, RunRepository } from '../persistence/run.repository.js';
 import type { FinishedRun } from '../ports/index.js';
 import { RunHeartbeat } from './run-heartbeat.js';
 import { PLAIN, RunSupervisor } from './run-supervisor.js';
+import { UserKeys } from './user-keys.js';
 
 const STOPPED = { code: 'internal', message: 'The service stopped while this run was under way.' } as const;
 
@@ -37,6 +37,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly observers: RunObservers,
+    private readonly users: UserKeys,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -98,7 +99,8 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     return this.database.transaction(async (transaction) => {
       const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own(contact));
       if (!orphan) return null;
-      const finished = this.finishedRun(orphan);
+      const userKey = await this.users.ofRun(orphan.run.organizationId, orphan.user, transaction);
+      const finished = this.finishedRun(orphan, userKey);
       await this.runs.finishOrphan(transaction, finished.run, finished.message, this.observers.recordsOf(finished));
       return finished;
     });
@@ -111,7 +113,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     return { ownerId, known, before, contact };
   }
 
-  private finishedRun({ run, channel, user, userMessage, decisions, message, agent }: OrphanedRun): FinishedRun {
+  private finishedRun({ run, channel, user, userMessage, decisions, message, agent }: OrphanedRun, userKey: string | null): FinishedRun {
     const completedAt = this.clock.now();
     return {
       run: {
@@ -123,7 +125,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       agent,
       channel,
       userContext: user.userContext,
-      userKey: userKeyOfRun(user),
+      userKey,
       userMessage,
       decisions,
       message: message === null ? null : interrupted(message),

@@ -1,4 +1,5 @@
 import { migration, type ContextSchema } from '../../platform/database/index.js';
+import { isBareUser } from '../domain/user-key.js';
 import { idempotencyKeys, messages, runs, threads } from './conversations.entities.js';
 
 /**
@@ -174,7 +175,12 @@ const emptyThreads = migration('2026112602_conversations_empty_widget_threads', 
      where channel = 'widget' and last_message_at is null and deleted_at is null`,
 ]);
 
+/** For the job that re-keys users as the versions before this one stored them; empty once it has. */
+const bareUsers = migration('2026112721_conversations_bare_users', [
+  `create index runs_of_bare_users on runs (organization_id, session_user_key) where ${isBareUser('session_user_key')}`,
+]);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components, sessions, emptyThreads],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components, sessions, emptyThreads, bareUsers],
 };

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
-import { userKeyOf } from '../../conversations/index.js';
+import { UserKeys } from '../../conversations/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { EraseMemories } from '../application/erase-memories.js';
@@ -15,6 +15,7 @@ export class MemoriesController {
   constructor(
     private readonly readMemories: ReadMemories,
     private readonly eraseMemories: EraseMemories,
+    private readonly users: UserKeys,
   ) {}
 
   @Get()
@@ -31,7 +32,8 @@ export class MemoriesController {
     @UuidParam('agentId') agentId: string,
     @Query() { userId }: MemoriesQuery,
   ): Promise<MemoryListResponse> {
-    const memories = await this.readMemories.execute(ownerOf(caller, agentId, userId), caller);
+    const owner = await this.ownerOf(caller, agentId, userId);
+    const memories = await this.readMemories.execute(owner, caller);
     return { memories: memories.map(memoryView) };
   }
 
@@ -49,14 +51,15 @@ export class MemoriesController {
     @UuidParam('agentId') agentId: string,
     @Query() { userId }: MemoriesQuery,
   ): Promise<ErasedMemoriesResponse> {
-    return { deleted: await this.eraseMemories.execute(ownerOf(caller, agentId, userId), caller) };
+    const owner = await this.ownerOf(caller, agentId, userId);
+    return { deleted: await this.eraseMemories.execute(owner, caller) };
   }
-}
 
-function ownerOf({ organizationId }: ApiKeyPrincipal, agentId: string, userId: string): MemoryOwner {
-  const userKey = userKeyOf(userId);
-  if (userKey === null) throw new ValidationFailed('query/userId must be the id of a user');
-  return { organizationId, agentId, userKey };
+  private async ownerOf({ organizationId }: ApiKeyPrincipal, agentId: string, userId: string): Promise<MemoryOwner> {
+    const userKey = await this.users.of(organizationId, userId);
+    if (userKey === null) throw new ValidationFailed('query/userId must be the id of a user');
+    return { organizationId, agentId, userKey };
+  }
 }
 
 function memoryView({ id, text, createdAt, updatedAt }: Memory): MemoryResponse {

@@ -1,3 +1,4 @@
+import { isBareUser } from '../../conversations/index.js';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 
 /**
@@ -24,4 +25,9 @@ const init = migration('2026112510_memory_init', [
   'create index memories_of_user on memories (agent_id, user_key, usefulness desc, id)',
 ]);
 
-export const memoriesSchema: ContextSchema = { entities: [], migrations: [init] };
+/** For what re-keys users as the versions before this one stored them; empty once it has. */
+const bareUsers = migration('2026112723_memory_bare_users', [
+  `create index memories_of_bare_users on memories (organization_id, user_key) where ${isBareUser('user_key')}`,
+]);
+
+export const memoriesSchema: ContextSchema = { entities: [], migrations: [init, bareUsers] };

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { CallerSpan, Channel, RunError, RunStatus, UserContext } from '../../conversations/index.js';
+import { type CallerSpan, type Channel, isBareUser, type RunError, type RunStatus, type UserContext } from '../../conversations/index.js';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 import type { TraceStep } from '../domain/trace.js';
 
@@ -30,7 +30,7 @@ export const traces = defineEntity({
     endedAt: p.datetime(3),
     /** Roughly what it takes as JSON, so that a page ends before it is too large without any of them being read. */
     storedBytes: p.bigint('number'),
-    /** Stands for the user that `userContext` names: users are counted without their names being kept for it. */
+    /** Stands for the run's user, as `UserKeys` has it: users are counted without their names being kept for it. */
     userKey: p.uuid().strictNullable(),
     /** The caller's own span that the run belongs under; in another trace of the operator's backend. */
     callerSpan: p.json<CallerSpan>().strictNullable(),
@@ -166,4 +166,10 @@ const publishing = migration('2026112420_observability_publishing', [
 
 const callerSpans = migration('2026112502_observability_caller_spans', ['alter table traces add column caller_span jsonb']);
 
-export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init, publishing, callerSpans] };
+/** For the job that re-keys users as the versions before this one stored them; empty once it has. */
+const bareUsers = migration('2026112724_observability_bare_users', [
+  `create index traces_of_bare_users on traces (organization_id, user_key) where ${isBareUser('user_key')}`,
+  `create index agent_users_of_bare_users on agent_users (organization_id, user_key) where ${isBareUser('user_key')}`,
+]);
+
+export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init, publishing, callerSpans, bareUsers] };

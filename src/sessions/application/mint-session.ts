@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyPrincipal } from '../../access/index.js';
-import { userKeyOf, WidgetConversations } from '../../conversations/index.js';
+import { UserKeys, WidgetConversations } from '../../conversations/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { digestEndUser, looksLikeEmail } from '../domain/end-user.js';
+import { looksLikeEmail } from '../domain/end-user.js';
 import { digestResumeToken, newResumeToken } from '../domain/resume-token.js';
 import { type Session, wholeSecondAfter } from '../domain/session.js';
 import { SessionAgentNotFound, SessionThreadNotFound } from '../domain/sessions.errors.js';
+import { SaltedEndUsers } from '../persistence/salted-end-users.js';
 import { SessionRepository } from '../persistence/session.repository.js';
 import { PassesOfSession, type SessionCredentials, timed } from './passes-of-session.js';
 
@@ -25,6 +26,8 @@ export interface MintCommand {
 export class MintSession {
   constructor(
     private readonly conversations: WidgetConversations,
+    private readonly users: UserKeys,
+    private readonly saltedEndUsers: SaltedEndUsers,
     private readonly sessions: SessionRepository,
     private readonly passes: PassesOfSession,
     private readonly settings: Settings,
@@ -37,15 +40,16 @@ export class MintSession {
     if (endUser !== undefined && looksLikeEmail(endUser)) {
       throw new ValidationFailed('body/endUser must be an id of the user that stays the same, never an e-mail address');
     }
-    const threadId = given === undefined ? await this.open(organizationId, agentId) : await this.require(organizationId, agentId, given);
+    const goneOn = given === undefined ? undefined : await this.require(organizationId, agentId, given);
+    const [userKey, salted] = await Promise.all([this.users.of(organizationId, endUser), this.saltedEndUsers.of(endUser)]);
+    const threadId = goneOn ?? (await this.open(organizationId, agentId));
     const createdAt = this.clock.now();
     const { resumeSeconds, resumeSecondsWithEndUser } = this.settings.sessions;
     const expiresAt = wholeSecondAfter(createdAt, endUser === undefined ? resumeSeconds : resumeSecondsWithEndUser);
     const ids = { id: newId(), organizationId, agentId, threadId, apiKeyId };
-    const session: Session = { ...ids, userKey: userKeyOf(endUser), createdAt, expiresAt };
+    const session: Session = { ...ids, userKey, createdAt, expiresAt };
     const token = newResumeToken();
-    const secrets = { tokenDigest: digestResumeToken(token), endUser: endUser === undefined ? null : digestEndUser(endUser) };
-    await this.sessions.add(organizationId, session, secrets);
+    await this.sessions.add(organizationId, session, { tokenDigest: digestResumeToken(token), ...salted });
     const pass = await this.passes.sign(session);
     if (!pass) throw new Error('A session ended while it was being minted');
     return { session, pass, resumeToken: timed(token, expiresAt, createdAt) };

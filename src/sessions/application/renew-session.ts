@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { timingSafeEqual } from 'node:crypto';
 import { type ApiKeyPrincipal, ForbiddenByAgentAllowlist, mayUseAgent, UsableApiKeys } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
-import { WidgetConversations } from '../../conversations/index.js';
+import { UserKeys, WidgetConversations } from '../../conversations/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { isSameEndUser } from '../domain/end-user.js';
 import { digestResumeToken, isResumeToken } from '../domain/resume-token.js';
 import type { Session } from '../domain/session.js';
 import {
@@ -13,7 +13,7 @@ import {
   SessionRenewalsUsed,
   SessionThreadNotFound,
 } from '../domain/sessions.errors.js';
-import { type ResumableSession, SessionRepository } from '../persistence/session.repository.js';
+import { SessionRepository } from '../persistence/session.repository.js';
 import { PassesOfSession, type SessionCredentials } from './passes-of-session.js';
 
 export interface RenewCommand {
@@ -29,6 +29,7 @@ export class RenewSession {
     private readonly agents: AgentDirectory,
     private readonly apiKeys: UsableApiKeys,
     private readonly conversations: WidgetConversations,
+    private readonly users: UserKeys,
     private readonly passes: PassesOfSession,
     private readonly clock: Clock,
   ) {}
@@ -38,10 +39,10 @@ export class RenewSession {
    * ForbiddenByAgentAllowlist; no renewal is counted then
    */
   async execute(caller: ApiKeyPrincipal, { resumeToken, endUser }: RenewCommand): Promise<SessionCredentials> {
-    const { session, ...resumable } = await this.find(caller.organizationId, resumeToken);
+    const session = await this.find(caller.organizationId, resumeToken);
     // Before the user: a session of an agent that is gone does not know its user any more.
     await this.requireAgent(caller, session);
-    if (!isSameEndUser(resumable.endUser, endUser)) throw new ResumeTokenInvalid();
+    if (!(await this.isOf(session, endUser))) throw new ResumeTokenInvalid();
     if (session.expiresAt <= this.clock.now()) throw new ResumeTokenExpired();
     const agentOfThread = await this.conversations.agentOf(session.organizationId, session.threadId);
     if (agentOfThread !== session.agentId) throw new SessionThreadNotFound();
@@ -51,10 +52,17 @@ export class RenewSession {
     return { session, pass };
   }
 
-  private async find(organizationId: string, token: string): Promise<ResumableSession> {
+  private async find(organizationId: string, token: string): Promise<Session> {
     const found = isResumeToken(token) ? await this.sessions.findByToken(organizationId, digestResumeToken(token)) : null;
-    if (!found || !(await this.apiKeys.isUsable(organizationId, found.session.apiKeyId))) throw new ResumeTokenInvalid();
+    if (!found || !(await this.apiKeys.isUsable(organizationId, found.apiKeyId))) throw new ResumeTokenInvalid();
     return found;
+  }
+
+  /** Whether it is, to the letter, the user that the session was minted for; a session without one is known by sending none. */
+  private async isOf({ organizationId, userKey }: Session, endUser: string | undefined): Promise<boolean> {
+    const [stored, given] = await Promise.all([this.users.current(organizationId, userKey), this.users.of(organizationId, endUser)]);
+    if (stored === null || given === null) return stored === null && endUser === undefined;
+    return timingSafeEqual(Buffer.from(stored), Buffer.from(given));
   }
 
   private async requireAgent(caller: ApiKeyPrincipal, { organizationId, agentId }: Session): Promise<void> {

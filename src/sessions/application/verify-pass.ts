@@ -6,6 +6,7 @@ import {
   type SessionPassVerifier,
   UsableApiKeys,
 } from '../../access/index.js';
+import { UserKeys } from '../../conversations/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { SESSION_CACHE_ENTRIES, SESSION_CACHE_MS } from '../limits.js';
@@ -22,6 +23,7 @@ export class VerifyPass implements SessionPassVerifier, OnModuleInit {
     private readonly tokens: PassTokens,
     private readonly sessions: SessionRepository,
     private readonly apiKeys: UsableApiKeys,
+    private readonly users: UserKeys,
     clock: Clock,
   ) {
     this.facts = new TtlCache({ clock, ttlMs: SESSION_CACHE_MS, maxEntries: SESSION_CACHE_ENTRIES });
@@ -34,8 +36,13 @@ export class VerifyPass implements SessionPassVerifier, OnModuleInit {
   async verify(token: string): Promise<SessionPassPrincipal> {
     const claims = await this.tokens.read(token);
     const { organizationId, sessionId } = claims;
-    const facts = await this.facts.get(sessionId, () => this.sessions.facts(organizationId, sessionId));
+    const facts = await this.facts.get(sessionId, () => this.factsOf(organizationId, sessionId));
     if (!facts || !(await this.apiKeys.isUsable(organizationId, facts.apiKeyId))) throw new PassInvalid();
     return { kind: 'session_pass', ...claims, userKey: facts.userKey };
+  }
+
+  private async factsOf(organizationId: string, sessionId: string): Promise<SessionFacts | undefined> {
+    const facts = await this.sessions.facts(organizationId, sessionId);
+    return facts && { ...facts, userKey: await this.users.current(organizationId, facts.userKey) };
   }
 }

@@ -3,7 +3,7 @@ import { IntegerField, ObjectField, StringField, TimestampField, UuidField } fro
 import type { TimedToken, SessionCredentials } from '../application/passes-of-session.js';
 
 const END_USER =
-  'Your own id of the visitor, the same each time; never an e-mail address. Kept salted and hashed. It binds the resume ' +
+  'Your own id of the visitor, the same each time; never an e-mail address. Kept as a keyed digest (HMAC, with a key of your organization) alone. It binds the resume ' +
   'token, gives the session a longer life, and is whom the agent’s long-term memory belongs to.';
 
 export class MintSessionBody {

@@ -1,17 +1,10 @@
 import { raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
-import type { EndUserDigest } from '../domain/end-user.js';
 import { MAX_RENEWALS, type Session } from '../domain/session.js';
 import { FIND_SESSION_FACTS, type SessionFactsRow } from './session-facts.sql.js';
+import type { SaltedEndUser } from './salted-end-users.js';
 import { sessions, type StoredSession } from './sessions.schema.js';
-
-/** A session as its resume token finds it. */
-export interface ResumableSession {
-  readonly session: Session;
-  /** Null where the session names no user. */
-  readonly endUser: EndUserDigest | null;
-}
 
 /** What a request with a pass needs to know of its session; it never changes. */
 export interface SessionFacts {
@@ -23,15 +16,13 @@ export interface SessionFacts {
 export class SessionRepository {
   constructor(private readonly database: Database) {}
 
-  async add(organizationId: string, session: Session, secrets: { tokenDigest: string; endUser: EndUserDigest | null }): Promise<void> {
-    const { tokenDigest, endUser } = secrets;
-    const user = { endUserSalt: endUser?.salt ?? null, endUserDigest: endUser?.digest ?? null };
-    await this.database.write((em) => em.insert(sessions, { ...session, organizationId, tokenDigest, ...user, renewals: 0 }));
+  async add(organizationId: string, session: Session, secrets: SaltedEndUser & { readonly tokenDigest: string }): Promise<void> {
+    await this.database.write((em) => em.insert(sessions, { ...session, organizationId, ...secrets, renewals: 0 }));
   }
 
-  async findByToken(organizationId: string, tokenDigest: string): Promise<ResumableSession | null> {
+  async findByToken(organizationId: string, tokenDigest: string): Promise<Session | null> {
     const stored = await this.database.read((em) => em.findOne(sessions, { organizationId, tokenDigest }));
-    return stored && resumable(stored);
+    return stored && toSession(stored);
   }
 
   /** Hot path: a message from a widget may be the first of its session in this process. */
@@ -60,8 +51,6 @@ export class SessionRepository {
   }
 }
 
-function resumable(stored: StoredSession): ResumableSession {
-  const { id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt, endUserSalt: salt, endUserDigest: digest } = stored;
-  const session = { id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt };
-  return { session, endUser: salt === null || digest === null ? null : { salt, digest } };
+function toSession({ id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt }: StoredSession): Session {
+  return { id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt };
 }

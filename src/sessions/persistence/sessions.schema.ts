@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { isBareUser } from '../../conversations/index.js';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 
 export const sessions = defineEntity({
@@ -11,8 +12,10 @@ export const sessions = defineEntity({
     threadId: p.uuid(),
     apiKeyId: p.uuid(),
     tokenDigest: p.text(),
+    /** With the digest: what a process of the former version compares `endUser` with (`SaltedEndUsers`). */
     endUserSalt: p.text().strictNullable(),
     endUserDigest: p.text().strictNullable(),
+    /** Stands for `endUser`, as `UserKeys` has it. */
     userKey: p.uuid().strictNullable(),
     createdAt: p.datetime(6),
     expiresAt: p.datetime(6),
@@ -66,4 +69,15 @@ const init = migration('2026112603_sessions_init', [
   )`,
 ]);
 
-export const sessionsSchema: ContextSchema = { entities: [sessions, signingKeys], migrations: [init] };
+/**
+ * `user_key` alone tells `endUser` now. Salted digests stay for an hour, for processes of the former version; where there are
+ * no sessions yet there was no such version. The first index is for agents that are gone, the second for the job that re-keys users.
+ */
+const keyedUsers = migration('2026112722_sessions_keyed_users', [
+  'create table salted_end_users (needed_until timestamptz not null)',
+  "insert into salted_end_users select case when exists (select 1 from sessions) then now() + interval '1 hour' else now() end",
+  'create index sessions_with_user_key_by_agent on sessions (agent_id) where user_key is not null',
+  `create index sessions_of_bare_users on sessions (organization_id, user_key) where ${isBareUser('user_key')}`,
+]);
+
+export const sessionsSchema: ContextSchema = { entities: [sessions, signingKeys], migrations: [init, keyedUsers] };

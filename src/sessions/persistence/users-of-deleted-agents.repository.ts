@@ -11,11 +11,11 @@ export class UsersOfDeletedAgents {
   agents(): Promise<DeletedAgent[]> {
     return this.database.query<DeletedAgent>(
       `with recursive holders as (
-         (select agent_id, organization_id from sessions where end_user_digest is not null order by agent_id limit 1)
+         (select agent_id, organization_id from sessions where user_key is not null order by agent_id limit 1)
          union all
          select following.agent_id, following.organization_id from holders cross join lateral (
            select agent_id, organization_id from sessions
-            where end_user_digest is not null and sessions.agent_id > holders.agent_id order by agent_id limit 1
+            where user_key is not null and sessions.agent_id > holders.agent_id order by agent_id limit 1
          ) following
        )
        select organization_id::text as "organizationId", agent_id::text as "agentId" from holders
@@ -28,7 +28,7 @@ export class UsersOfDeletedAgents {
     const rows = await this.database.query(
       `update sessions set end_user_salt = null, end_user_digest = null, user_key = null
         where id = any(array(
-          select id from sessions where agent_id = $2::uuid and organization_id = $1::uuid and end_user_digest is not null
+          select id from sessions where agent_id = $2::uuid and organization_id = $1::uuid and user_key is not null
              and not exists (select 1 from agents where agents.id = $2::uuid) limit $3::integer))
        returning 1`,
       [organizationId, agentId, limit],

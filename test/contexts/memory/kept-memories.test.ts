@@ -3,7 +3,7 @@ import { packTerms, toBytes } from '../../../src/memory/domain/packed-terms.js';
 import { termsOf } from '../../../src/memory/domain/terms.js';
 import { usefulnessOf } from '../../../src/memory/domain/usefulness.js';
 import { MemoryRepository } from '../../../src/memory/persistence/memory.repository.js';
-import { userKeyOf } from '../../../src/conversations/index.js';
+import { UserKeys } from '../../../src/conversations/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { type TestService, until, useService } from '../../support/harness.js';
 import { StoppedClock } from '../../support/shifted-clock.js';
@@ -17,6 +17,8 @@ const DAY = 86_400_000;
 const clock = new StoppedClock();
 const service = useService({ clock, extensions: scriptedRuns });
 
+const userKeyOf = (talk: Talk, userId: string): Promise<string | null> => service.app.get(UserKeys, { strict: false }).of(talk.organization.id, userId);
+
 /** Puts memories of before into the table, the first one the oldest. */
 async function fill(talk: Talk, userId: string, texts: readonly string[], at = (_index: number): Date => clock.now()): Promise<void> {
   await service.database.query(
@@ -24,7 +26,7 @@ async function fill(talk: Talk, userId: string, texts: readonly string[], at = (
      select id::uuid, $1::uuid, $2::uuid, $3::uuid, text, decode(terms, 'base64'), usefulness, at::timestamptz, at::timestamptz
      from jsonb_to_recordset($4::jsonb) as given (id text, text text, terms text, usefulness float8, at text)`,
     [
-      ...[talk.organization.id, talk.agentId, userKeyOf(userId)],
+      ...[talk.organization.id, talk.agentId, await userKeyOf(talk, userId)],
       JSON.stringify(texts.map((text, index) => ({ id: newId(), text, terms: Buffer.from(toBytes(packTerms(termsOf(text)))).toString('base64'), usefulness: usefulnessOf(at(index)), at: at(index).toISOString() }))),
     ],
   );
@@ -233,7 +235,7 @@ clusterOnly('calls that wait for one user', () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
     const [held, release] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    const owner = { organizationId: talk.organization.id, agentId: talk.agentId, userKey: userKeyOf('ann') ?? '' };
+    const owner = { organizationId: talk.organization.id, agentId: talk.agentId, userKey: (await userKeyOf(talk, 'ann')) ?? '' };
     const holding = service.database.transaction(async (transaction) => {
       await service.app.get(MemoryRepository, { strict: false }).lock(transaction, owner);
       held.resolve(undefined);

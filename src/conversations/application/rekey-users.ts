@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { OrganizationDirectory } from '../../access/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { SecretUnreadable } from '../../platform/vault/index.js';
+import type { UserColumn } from '../domain/user-column.js';
+import { type BareUser, UserColumnsRepository } from '../persistence/user-columns.repository.js';
+import { UserColumns } from './user-columns.js';
+import { UserKeys } from './user-keys.js';
+
+/** Rows of one transaction: short enough for those that wait for one of them. */
+const REKEYED_ROWS = 1_000;
+
+/**
+ * Puts keyed users in the place of the bare digests that earlier versions stored. A key tells whether it is keyed, so this
+ * may end at any row and begin again, and no user is keyed twice.
+ */
+@Injectable()
+export class RekeyUsers {
+  constructor(
+    private readonly columns: UserColumns,
+    private readonly rows: UserColumnsRepository,
+    private readonly users: UserKeys,
+    private readonly organizations: OrganizationDirectory,
+    private readonly logger: Logger,
+  ) {}
+
+  /** What a process must not serve without: rows that are looked up by their user. */
+  async lookedUp(): Promise<void> {
+    for (const column of this.columns.all) if (column.isLookedUp) await this.rekeyColumn(column);
+  }
+
+  /** @throws the reason of `signal` when it aborts */
+  async all(signal: AbortSignal): Promise<void> {
+    for (const column of this.columns.all) await this.rekeyColumn(column, signal);
+  }
+
+  private async rekeyColumn(column: UserColumn, signal?: AbortSignal): Promise<void> {
+    const without = new Set<string>();
+    for (;;) {
+      signal?.throwIfAborted();
+      const bare = await this.rows.bareUsers(column, [...without], REKEYED_ROWS);
+      if (bare.length === 0) return;
+      const keyed = await this.keyed(bare, without);
+      if (keyed.length > 0) await this.rows.rekey(column, keyed, REKEYED_ROWS);
+    }
+  }
+
+  /** @param without gets the organizations that have no key: those that are gone, and those whose key cannot be read */
+  private async keyed(users: readonly BareUser[], without: Set<string>): Promise<(BareUser & { readonly keyed: string })[]> {
+    const keyed: (BareUser & { readonly keyed: string })[] = [];
+    for (const user of users) {
+      const { organizationId, bare } = user;
+      try {
+        if (without.has(organizationId)) continue;
+        if (await this.organizations.find(organizationId)) keyed.push({ ...user, keyed: await this.users.current(organizationId, bare) });
+        else without.add(organizationId);
+      } catch (error) {
+        if (!(error instanceof SecretUnreadable)) throw error;
+        this.logger.error({ err: error, organizationId }, 'Users of an organization cannot be re-keyed: its key of users cannot be read');
+        without.add(organizationId);
+      }
+    }
+    return keyed;
+  }
+}

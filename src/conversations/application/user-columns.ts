@@ -1,0 +1,16 @@
+import { Injectable } from '@nestjs/common';
+import type { UserColumn } from '../domain/user-column.js';
+
+/** Every column of the database that keeps users: each context registers its own. */
+@Injectable()
+export class UserColumns {
+  readonly #columns: UserColumn[] = [{ table: 'runs', column: 'session_user_key' }];
+
+  register(...columns: readonly UserColumn[]): void {
+    this.#columns.push(...columns);
+  }
+
+  get all(): readonly UserColumn[] {
+    return this.#columns;
+  }
+}

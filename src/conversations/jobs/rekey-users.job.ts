@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { RekeyUsers } from '../application/rekey-users.js';
+
+const payload = z.object({});
+
+/** Re-keys what is not looked up by its user, and what a process of the former version goes on writing. Finds nothing in the end. */
+export const rekeyUsers = defineJob({ name: 'conversations.rekey-users', payload, schedule: { everyMinutes: 1, payload: {} } });
+
+@Processor(rekeyUsers.name)
+export class RekeyUsersJob extends WorkerHost {
+  constructor(private readonly users: RekeyUsers) {
+    super();
+  }
+
+  process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+    return this.users.all(signal);
+  }
+}

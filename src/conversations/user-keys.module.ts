@@ -1,0 +1,23 @@
+import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { AccessModule } from '../access/index.js';
+import { JobsModule } from '../platform/jobs/index.js';
+import { RekeyUsers } from './application/rekey-users.js';
+import { UserColumns } from './application/user-columns.js';
+import { UserKeys } from './application/user-keys.js';
+import { RekeyUsersJob, rekeyUsers } from './jobs/rekey-users.job.js';
+import { UserColumnsRepository } from './persistence/user-columns.repository.js';
+
+/** How users of agents are kept, for every context that keeps them. */
+@Module({
+  imports: [AccessModule, JobsModule.define(rekeyUsers)],
+  providers: [UserKeys, UserColumns, UserColumnsRepository, RekeyUsers, RekeyUsersJob],
+  exports: [UserKeys, UserColumns],
+})
+export class UserKeysModule implements OnApplicationBootstrap {
+  constructor(private readonly rekeyUsers: RekeyUsers) {}
+
+  /** Before the process serves: its runs and routes know keyed users alone. */
+  onApplicationBootstrap(): Promise<void> {
+    return this.rekeyUsers.lookedUp();
+  }
+}
