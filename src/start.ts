@@ -4,6 +4,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { accessHooks, BootstrapOrganization } from './access/index.js';
 import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
+import { DemoExamples } from './demo/index.js';
 import { checkCatalogueSetting } from './integrations/index.js';
 import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
@@ -65,6 +66,10 @@ async function startHttp(kernel: Kernel): Promise<void> {
   // Last, since the key is shown once: a start that fails must not have made it.
   const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
   process.stdout.write(welcome(await app.getUrl(), settings, firstKey?.key));
+  if (settings.demo) {
+    // The page can be used meanwhile.
+    app.get(DemoExamples).make().catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
+  }
   logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
 }
 

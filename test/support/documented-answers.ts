@@ -4,6 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OpenApiDocument } from '../../src/platform/http/index.js';
 import { DocumentedSchemas, type OpenApi } from './documented-schemas.js';
+import { parseEvent } from './sse.js';
 
 /** What was wrong with answers since the last look, by this file's services. */
 const complaints: string[] = [];
@@ -54,9 +55,12 @@ function ownSchemas(app: NestFastifyApplication): DocumentedSchemas {
 
 /** Fastify and hijacked streams alike tell the headers to `writeHead` and what is left of the body to `end`. */
 function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string): void {
-  const writeHead = raw.writeHead.bind(raw);
-  const end = raw.end.bind(raw);
+  const [writeHead, write, end] = [raw.writeHead.bind(raw), raw.write.bind(raw), raw.end.bind(raw)];
   let headers = new Headers();
+  const events = new SentEvents((data) => {
+    const complaint = schemas.wrongEvent(route, raw.statusCode, data);
+    if (complaint !== undefined) complaints.push(`${route}, event: ${complaint} ${data.slice(0, 300)}`);
+  });
   raw.writeHead = (...parameters: unknown[]) => {
     headers = headersOf({ ...raw.getHeaders(), ...headersGiven(parameters.at(-1)) });
     const result: unknown = Reflect.apply(writeHead, undefined, parameters);
@@ -64,12 +68,31 @@ function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string)
     if (isStream(headers)) report(schemas, route, raw.statusCode, headers, '');
     return result as ServerResponse;
   };
+  raw.write = (...parameters: unknown[]) => {
+    if (isStream(headers)) events.take(parameters[0]);
+    return Reflect.apply(write, undefined, parameters) as boolean;
+  };
   raw.end = (...parameters: unknown[]) => {
     const [body] = parameters;
     const text = typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : '';
-    if (!isStream(headers) && raw.socket?.destroyed !== true) report(schemas, route, raw.statusCode, headers, text);
+    if (isStream(headers)) events.take(body);
+    else if (raw.socket?.destroyed !== true) report(schemas, route, raw.statusCode, headers, text);
     return Reflect.apply(end, undefined, parameters) as ServerResponse;
   };
+}
+
+/** Compares each event of a stream as it is sent. */
+class SentEvents {
+  private pending = '';
+
+  constructor(private readonly complain: (data: string) => void) {}
+
+  take(chunk: unknown): void {
+    const text = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? String(chunk) : '';
+    const blocks = `${this.pending}${text}`.split('\n\n');
+    this.pending = blocks.pop() ?? '';
+    for (const { data } of blocks.flatMap((block) => parseEvent(block) ?? [])) this.complain(data);
+  }
 }
 
 function report(schemas: DocumentedSchemas, route: string, status: number, headers: Headers, text: string): void {

@@ -3,9 +3,12 @@ import formats from 'ajv-formats';
 
 interface MediaType {
   readonly schema?: object;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
 interface Answer {
+  readonly description?: string;
   readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
@@ -14,11 +17,14 @@ export interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
+  readonly description?: string;
+  readonly example?: unknown;
   readonly schema?: object;
 }
 
 export interface Operation {
   readonly operationId: string;
+  readonly summary?: string;
   readonly 'x-scope'?: string;
   readonly 'x-session-pass'?: true;
   readonly parameters?: readonly Parameter[];
@@ -65,11 +71,11 @@ export class DocumentedSchemas {
     return this.document.paths[documentPath(path)]?.[method.toLowerCase()];
   }
 
-  /** What is wrong with an answer; undefined when it is as documented. The text of a stream is not looked at. */
+  /** What is wrong with an answer; undefined when it is as documented. The text of a stream is no part of it. */
   wrongAnswer(route: string, status: number, headers: Headers, text: string): string | undefined {
     const answer = this.operation(route)?.responses[String(status)];
     if (!answer) return `the status ${status} is not documented`;
-    return wrongHeaders(answer, headers) ?? this.wrongBody(route, status, answer, headers.get('content-type'), text);
+    return wrongHeaders(answer, headers, status) ?? this.wrongBody(route, status, answer, headers.get('content-type'), text);
   }
 
   private wrongBody(
@@ -88,6 +94,17 @@ export class DocumentedSchemas {
       [...pathOf(route), 'responses', String(status), 'content', documented, 'schema'],
       JSON.parse(text),
     );
+  }
+
+  /** What is wrong with the body of an answer in JSON; undefined when it is as documented. */
+  wrongBodyOf(route: string, status: number, body: unknown): string | undefined {
+    return this.complaint([...pathOf(route), 'responses', String(status), 'content', 'application/json', 'schema'], body);
+  }
+
+  /** What is wrong with the data of one event of a stream; undefined when it is as documented. */
+  wrongEvent(route: string, status: number, data: string): string | undefined {
+    const pointer = [...pathOf(route), 'responses', String(status), 'content', 'text/event-stream', 'schema'];
+    return this.complaint(pointer, data === '[DONE]' ? data : JSON.parse(data));
   }
 
   /** Whether the document lets a request have this body. */
@@ -111,12 +128,14 @@ export class DocumentedSchemas {
   }
 }
 
-function wrongHeaders({ headers: documented = {} }: Answer, headers: Headers): string | undefined {
+function wrongHeaders({ headers: documented = {} }: Answer, headers: Headers, status: number): string | undefined {
   const names = new Map(Object.entries(documented).map(([name, header]) => [name.toLowerCase(), header]));
   for (const [name, { required = false }] of names) {
     if (required && !headers.has(name)) return `the header ${name} is missing`;
   }
-  const extra = INTERFACE_HEADERS.find((name) => headers.has(name) && !names.has(name));
+  // A refused session pass is told the budget of its session, on whatever route.
+  const known = (name: string): boolean => names.has(name) || (status >= 400 && name.startsWith('ratelimit-'));
+  const extra = INTERFACE_HEADERS.find((name) => headers.has(name) && !known(name));
   return extra === undefined ? undefined : `the header ${extra} is not documented`;
 }
 

@@ -12,14 +12,15 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
     for (;;) {
       const end = pending.indexOf('\n\n');
       if (end < 0) break;
-      const event = parse(pending.slice(0, end));
+      const event = parseEvent(pending.slice(0, end));
       pending = pending.slice(end + 2);
       if (event) yield event;
     }
   }
 }
 
-function parse(block: string): ServerSentEvent | null {
+/** @returns null for a comment */
+export function parseEvent(block: string): ServerSentEvent | null {
   let id: string | null = null;
   const data: string[] = [];
   for (const line of block.split('\n')) {

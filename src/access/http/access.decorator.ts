@@ -1,7 +1,7 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { ApiExtension, ApiParam } from '@nestjs/swagger';
+import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AddRouteConfig, type AnswerHeader, ApiAnswerHeader, RATE_LIMIT_HEADERS } from '../../platform/http/index.js';
+import { AddRouteConfig, type AnswerHeader, ApiAnswerHeader, ApiUuidParam, RATE_LIMIT_HEADERS } from '../../platform/http/index.js';
 import type { Capability } from '../domain/capability.js';
 import type { Principal } from '../domain/principal.js';
 
@@ -51,7 +51,7 @@ export function Access(declaration: AccessDeclaration): MethodDecorator {
     ...(declaration.sessionPass ? [ApiExtension('x-session-pass', true)] : []),
     // A handler that takes the resource itself names no parameter, and the document would lack it.
     ...resources.flatMap(({ in: place, field: name }) =>
-      place === 'path' ? [ApiParam({ name, schema: { type: 'string', format: 'uuid' } })] : [],
+      place === 'path' ? [ApiUuidParam(name)] : [],
     ),
   );
 }

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { IssueApiKey } from '../application/issue-api-key.js';
 import { ListApiKeys } from '../application/list-api-keys.js';
 import { RevokeApiKey } from '../application/revoke-api-key.js';
@@ -26,6 +26,7 @@ export class ApiKeysController {
 
   @Post()
   @Access({ scope: 'manageApiKeys', level: 'organization' })
+  @ApiExample({ body: { name: 'Web site', capabilities: ['chat'], agentIds: [EXAMPLE_IDS.agent] } })
   @ApiOperation({ operationId: 'createApiKey', summary: 'Issue an API key' })
   @ApiCreatedResponse({ type: CreatedApiKeyResponse })
   @ApiErrors(400, 401, 403)
@@ -52,6 +53,7 @@ export class ApiKeysController {
   @Delete(':id')
   @HttpCode(204)
   @Access({ scope: 'manageApiKeys', level: 'organization' })
+  @ApiExample({ path: { id: EXAMPLE_IDS.apiKey } })
   @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke an API key', description: 'It is refused within 5 seconds.' })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)

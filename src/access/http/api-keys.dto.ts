@@ -13,7 +13,7 @@ const MAX_ALLOWED_AGENTS = 10_000;
 const ALLOWLIST = 'The only agents the key may use; null means every agent of the organization.';
 
 export class CreateApiKeyBody {
-  @StringField({ min: 1, max: 255 })
+  @StringField({ min: 1, max: 255, description: 'For people, to tell keys apart in the list; need not be unique.' })
   readonly name!: string;
 
   @EnumListField(CAPABILITIES, { description: 'What the key may do; at most what the calling key may do.' })
@@ -27,19 +27,19 @@ export class CreateApiKeyBody {
 }
 
 class ApiKeyFields {
-  @UuidField()
+  @UuidField({ description: 'Names the key in `DELETE /v1/api-keys/{id}` and in the history of agents; it is no secret.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'As it was given at creation.' })
   readonly name!: string;
   @StringField({ description: 'The last four characters of the key, to tell keys apart.' })
   readonly last4!: string;
-  @EnumListField(CAPABILITIES)
+  @EnumListField(CAPABILITIES, { description: 'What the key may do. Reads that need no capability are open to every key.' })
   readonly capabilities!: Capability[];
   @UuidListField({ nullable: true, description: ALLOWLIST })
   readonly agentIds!: string[] | null;
-  @TimestampField()
+  @TimestampField({ description: 'When the key was issued.' })
   readonly createdAt!: string;
-  @TimestampField({ nullable: true })
+  @TimestampField({ nullable: true, description: 'When the key stops working; null means never.' })
   readonly expiresAt!: string | null;
 }
 
@@ -54,7 +54,7 @@ export class ApiKeyResponse extends ApiKeyFields {
 }
 
 export class ApiKeyListResponse {
-  @ObjectListField(() => ApiKeyResponse)
+  @ObjectListField(() => ApiKeyResponse, { description: 'Every key of the organization that is not deleted, expired ones included.' })
   readonly apiKeys!: ApiKeyResponse[];
 }
 

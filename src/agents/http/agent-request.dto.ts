@@ -1,13 +1,13 @@
 import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART, PROVIDERS } from '../../models/index.js';
 import {
   BooleanField,
+  EnumListField,
   IgnoredField,
   IntegerField,
   JsonField,
   NumberField,
   ObjectField,
   StringField,
-  StringListField,
   UnionField,
 } from '../../platform/http/index.js';
 import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, WEB_SEARCH_TYPES } from '../domain/agent.js';
@@ -19,7 +19,7 @@ import { variantsOf } from './provider-variants.js';
 const OPTIONAL = { optional: true } as const;
 
 export class EnabledBody {
-  @BooleanField()
+  @BooleanField({ description: 'Whether it is on.' })
   readonly enabled!: boolean;
 }
 
@@ -31,9 +31,8 @@ export class ToolsChangeBody {
 }
 
 export class ToolsBody extends ToolsChangeBody {
-  @StringListField({
-    each: { pattern: /^webSearch$/ },
-    max: 10,
+  @EnumListField(['webSearch'], {
+    ...{ min: 0, max: 10, unique: false },
     optional: true,
     description: `Managed integrations: webSearch, for ${WEB_SEARCH_TYPES.join(' and ')} agents only.`,
   })
@@ -65,9 +64,15 @@ const WHEN_ENABLED = { min: 1, optional: true, description: 'Required, and allow
 export class AgentGatewayBody {
   @BooleanField({ description: 'false: the agent calls its provider directly, whatever the organization has set.' })
   readonly enabled!: boolean;
-  @StringField({ ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
+  @StringField({
+    ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    description: 'Your account at the gateway. Required with `enabled` true, and refused otherwise.',
+  })
   readonly edgeAccountId?: string;
-  @StringField({ ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
+  @StringField({
+    ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    description: 'Name of the gateway within that account. Required with `enabled` true, and refused otherwise.',
+  })
   readonly gatewayName?: string;
   @StringField({
     ...WHEN_ENABLED,
@@ -79,7 +84,10 @@ export class AgentGatewayBody {
 }
 
 class AgentBody {
-  @ObjectField(() => EnabledBody, OPTIONAL)
+  @ObjectField(() => EnabledBody, {
+    ...OPTIONAL,
+    description: 'Whether the agent remembers what users tell it from one conversation to the next. On by default.',
+  })
   readonly longTermMemory?: EnabledBody;
   @ObjectField(() => EnabledBody, {
     optional: true,
@@ -96,13 +104,16 @@ class AgentBody {
 }
 
 export class CreateAgentBody extends AgentBody {
-  @StringField(NAME_LENGTH)
+  @StringField({ ...NAME_LENGTH, description: 'For people; it need not be unique.' })
   readonly name!: string;
-  @StringField({ max: SYSTEM_PROMPT_LENGTH, optional: true })
+  @StringField({
+    max: SYSTEM_PROMPT_LENGTH, optional: true,
+    description: 'What the model is told before every conversation; empty by default. The sections follow it.',
+  })
   readonly systemPrompt?: string;
-  @UnionField('type', variantsOf(PROVIDERS, ({ bodies }) => bodies.create))
+  @UnionField('type', variantsOf(PROVIDERS, ({ bodies }) => bodies.create), { description: 'Whose model answers. The type cannot be changed later.' })
   readonly provider!: ProviderRequest | UnavailableProvider;
-  @ObjectField(() => ToolsBody, OPTIONAL)
+  @ObjectField(() => ToolsBody, { ...OPTIONAL, description: 'Which calls of tools a person has to approve, and which managed tools the agent has.' })
   readonly tools?: ToolsBody;
   @ObjectField(() => AgentGatewayBody, { optional: true, description: 'Needs the gateway in the plan.' })
   readonly aiGateway?: AgentGatewayBody;
@@ -111,7 +122,7 @@ export class CreateAgentBody extends AgentBody {
 }
 
 export class ChangeAgentBody extends AgentBody {
-  @StringField({ ...NAME_LENGTH, optional: true })
+  @StringField({ ...NAME_LENGTH, optional: true, description: 'For people; it need not be unique.' })
   readonly name?: string;
   @StringField({
     optional: true,
@@ -124,7 +135,7 @@ export class ChangeAgentBody extends AgentBody {
     { optional: true, description: 'The type must be that of the agent.' },
   )
   readonly provider?: ProviderChange;
-  @ObjectField(() => ToolsChangeBody, OPTIONAL)
+  @ObjectField(() => ToolsChangeBody, { ...OPTIONAL, description: 'Which calls of tools a person has to approve.' })
   readonly tools?: ToolsChangeBody;
   @ObjectField(() => AgentGatewayBody, {
     optional: true,

@@ -13,29 +13,37 @@ import {
   UuidField,
 } from '../../platform/http/index.js';
 import type { ProviderDescription } from '../domain/agent-description.js';
-import { COMPONENT_SWITCHES, FREQUENCIES } from '../domain/response-components.js';
+import { COMPONENT_SWITCHES, type ComponentSwitch, FREQUENCIES } from '../domain/response-components.js';
 import { variantsOf } from './provider-variants.js';
 
 /* The answers of `agent-view.ts` as the OpenAPI document describes them. */
 
 export class ClassicProviderResponse extends ProviderResponse {
-  @LiteralField('classic')
+  @LiteralField('classic', { description: 'An agent of an earlier kind; of the routes under `/v1/agents` only traces and `DELETE` work for it.' })
   readonly type!: 'classic';
 }
 
 const MANAGED = variantsOf(MODEL_PROVIDERS, ({ bodies }) => bodies.response);
 
 export class ToolsResponse {
-  @BooleanField()
+  @BooleanField({ description: 'A person approves calls of tools that change something.' })
   readonly requireApprovalForResourceChanges!: boolean;
-  @BooleanField()
+  @BooleanField({ description: 'A person approves every call of a tool; supersedes the other flag.' })
   readonly requireApprovalBeforeToolCalls!: boolean;
 }
 
 export class EnabledResponse {
-  @BooleanField()
+  @BooleanField({ description: 'Whether it is on.' })
   readonly enabled!: boolean;
 }
+
+const COVERED = {
+  choiceButtons: 'confirm and select',
+  card: 'card',
+  list: 'list',
+  table: 'none yet, it is stored and read back',
+  chart: 'none yet, it is stored and read back',
+} satisfies Record<ComponentSwitch, string>;
 
 export class ComponentsResponse {
   readonly choiceButtons!: boolean;
@@ -44,87 +52,96 @@ export class ComponentsResponse {
   readonly table!: boolean;
   readonly chart!: boolean;
 }
-for (const name of COMPONENT_SWITCHES) BooleanField()(ComponentsResponse.prototype, name);
+for (const name of COMPONENT_SWITCHES) {
+  BooleanField({ description: `Whether components of this kind may be offered: ${COVERED[name]}.` })(ComponentsResponse.prototype, name);
+}
 
 export class ResponseComponentsResponse {
-  @EnumField(FREQUENCIES)
+  @EnumField(FREQUENCIES, {
+    description: 'How readily the agent offers components: `off` never, `low` where the next reply is one of a few options, `medium` where that is likely, `high` at every opportunity.',
+  })
   readonly frequency!: (typeof FREQUENCIES)[number];
   @ObjectField(() => ComponentsResponse, { description: 'The complete map; an unknown key is one more switch.' })
   readonly components!: ComponentsResponse;
 }
 
 export class KnowledgeSearchResponse {
-  @IntegerField()
+  @IntegerField({ description: 'How many results one search gives at most.' })
   readonly maxResults!: number;
-  @NumberField()
+  @NumberField({ description: 'Results that score lower are dropped; 0 to 1.' })
   readonly scoreThreshold!: number;
-  @NumberField()
+  @NumberField({ description: '0 searches by keywords alone, 1 by meaning alone.' })
   readonly semanticWeight!: number;
 }
 
 export class AgentGatewayResponse {
-  @EnumField(['agent', 'organization'])
+  @EnumField(['agent', 'organization'], { description: "Whose setting it is: the agent's own, or the organization's default." })
   readonly source!: 'agent' | 'organization';
-  @BooleanField()
+  @BooleanField({ description: "Whether the agent's model traffic goes through the gateway." })
   readonly enabled!: boolean;
-  @StringField({ optional: true })
+  @StringField({ optional: true, description: 'The account at the gateway; absent where no gateway is used.' })
   readonly edgeAccountId?: string;
-  @StringField({ optional: true })
+  @StringField({ optional: true, description: 'Name of the gateway within the account; absent where no gateway is used.' })
   readonly gatewayName?: string;
 }
 
 class AgentFields {
-  @UuidField()
+  @UuidField({ description: 'Named by `assistant_id` and `agentId` everywhere else.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'For people; it need not be unique.' })
   readonly name!: string;
-  @ObjectField(() => ToolsResponse)
+  @ObjectField(() => ToolsResponse, { description: 'Which calls of tools a person has to approve.' })
   readonly tools!: ToolsResponse;
-  @ObjectField(() => EnabledResponse)
+  @ObjectField(() => EnabledResponse, { description: 'Whether the agent remembers what users tell it from one conversation to the next.' })
   readonly longTermMemory!: EnabledResponse;
-  @ObjectField(() => EnabledResponse)
+  @ObjectField(() => EnabledResponse, { description: 'Whether tool activity is shown to the person chatting.' })
   readonly toolProgress!: EnabledResponse;
-  @ObjectField(() => ResponseComponentsResponse)
+  @ObjectField(() => ResponseComponentsResponse, { description: 'Which interactive components the agent offers in the widget, and how often.' })
   readonly responseComponents!: ResponseComponentsResponse;
-  @ObjectField(() => KnowledgeSearchResponse)
+  @ObjectField(() => KnowledgeSearchResponse, {
+    description: 'How the agent searches its knowledge; the defaults where the organization lacks the feature `knowledge_search`.',
+  })
   readonly knowledgeSearch!: KnowledgeSearchResponse;
-  @ObjectField(() => AgentGatewayResponse, { nullable: true })
+  @ObjectField(() => AgentGatewayResponse, {
+    nullable: true,
+    description: 'The gateway that model traffic takes; null where neither the agent nor the organization has one.',
+  })
   readonly aiGateway!: AgentGatewayResponse | null;
-  @IntegerField()
+  @IntegerField({ description: 'Longest time of one run, in minutes.' })
   readonly timeoutMinutes!: number;
   @IntegerField({ description: 'From 1, raised by every change that takes effect; also the ETag.' })
   readonly version!: number;
-  @TimestampField()
+  @TimestampField({ description: 'When the agent was created.' })
   readonly createdAt!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When a setting of the agent last changed.' })
   readonly updatedAt!: string;
 }
 
 export class AgentResponse extends AgentFields {
-  @StringField()
+  @StringField({ description: 'What the model is told before every conversation; empty where nothing is. The sections follow it.' })
   readonly systemPrompt!: string;
-  @UnionField('type', MANAGED)
+  @UnionField('type', MANAGED, { description: 'Whose model answers, and how.' })
   readonly provider!: ProviderDescription;
 }
 
 export class AssistantResponse extends AgentFields {
-  @UnionField('type', { ...MANAGED, classic: () => ClassicProviderResponse })
+  @UnionField('type', { ...MANAGED, classic: () => ClassicProviderResponse }, { description: 'Whose model answers, and how.' })
   readonly provider!: ProviderDescription;
 }
 
 export class AgentListResponse {
-  @ObjectListField(() => AgentResponse)
+  @ObjectListField(() => AgentResponse, { description: 'In the order of `ids`; those that the key cannot see are left out.' })
   readonly agents!: AgentResponse[];
 }
 
 export class AssistantListResponse {
-  @ObjectListField(() => AssistantResponse)
+  @ObjectListField(() => AssistantResponse, { description: 'By name, then by id.' })
   readonly assistants!: AssistantResponse[];
 }
 
 export class AgentDeletedResponse {
-  @UuidField()
+  @UuidField({ description: 'The agent that is gone.' })
   readonly id!: string;
-  @BooleanField()
+  @BooleanField({ description: 'Always true.' })
   readonly deleted!: true;
 }

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { ListVersions } from '../application/list-versions.js';
 import { RestoreVersion } from '../application/restore-version.js';
 import { RotateProviderKey } from '../application/rotate-provider-key.js';
@@ -20,6 +20,7 @@ import { AgentViews } from './agent-views.js';
 import { etagOf } from './if-match.js';
 import { ApiVersionHeader } from './version-header.js';
 import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
+import { AgentOnManagedKey, VersionConflict, VersionNotRestorable } from '../domain/agents.errors.js';
 
 @ApiTags('Agents')
 @Controller('v1/agents/:agentId')
@@ -68,7 +69,7 @@ export class AgentVersionsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 422)
+  @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new VersionNotRestorable('a tool integration that its hooks name is gone.'))
   @ApiCauses(400, 'knowledge_search_not_permitted')
   async restore(
     @Caller() caller: ApiKeyPrincipal,
@@ -84,6 +85,7 @@ export class AgentVersionsController {
 
   @Put('provider-key')
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.hookedAgent }, body: { apiKey: 'the-new-key' } })
   @ApiOperation({
     operationId: 'rotateProviderKey',
     summary: 'Replace the API key of an agent that runs on its own',
@@ -95,7 +97,7 @@ export class AgentVersionsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: ProviderKeyResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 422)
+  @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new AgentOnManagedKey())
   async rotate(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

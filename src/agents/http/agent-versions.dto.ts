@@ -25,16 +25,16 @@ export class VersionsQuery {
 }
 
 export class ChangedByKeyResponse {
-  @LiteralField('api_key')
+  @LiteralField('api_key', { description: 'An API key made the change.' })
   readonly type!: 'api_key';
-  @UuidField()
+  @UuidField({ description: 'The key that made the change; it may have been deleted since.' })
   readonly keyId!: string;
   @UuidField({ description: 'The member who issued the key.' })
   readonly memberId!: string;
 }
 
 export class ChangedByOperatorResponse {
-  @LiteralField('operator')
+  @LiteralField('operator', { description: 'The operator of the service made the change, on the command line.' })
   readonly type!: 'operator';
 }
 
@@ -52,18 +52,18 @@ export class FieldChangeResponse {
 }
 
 export class AgentVersionResponse {
-  @IntegerField()
+  @IntegerField({ description: "The number that the agent's `version` had from this change on." })
   readonly version!: number;
-  @TimestampField()
+  @TimestampField({ description: 'When the change was made.' })
   readonly createdAt!: string;
-  @UnionField('type', { api_key: () => ChangedByKeyResponse, operator: () => ChangedByOperatorResponse })
+  @UnionField('type', { api_key: () => ChangedByKeyResponse, operator: () => ChangedByOperatorResponse }, { description: 'Who made the change.' })
   readonly changedBy!: ChangedByKeyResponse | ChangedByOperatorResponse;
   @ObjectListField(() => FieldChangeResponse, { description: 'Empty for version 1, the creation.' })
   readonly changes!: FieldChangeResponse[];
 }
 
 export class AgentVersionListResponse {
-  @ObjectListField(() => AgentVersionResponse)
+  @ObjectListField(() => AgentVersionResponse, { description: 'Newest first.' })
   readonly versions!: AgentVersionResponse[];
 }
 
@@ -77,7 +77,7 @@ export class ProviderKeyBody {
 }
 
 export class ProviderKeyResponse {
-  @BooleanField()
+  @BooleanField({ description: 'Always true: the agent runs on a key of yours.' })
   readonly useOwnApiKey!: true;
   @TimestampField({ description: 'When the agent changed last.' })
   readonly updatedAt!: string;

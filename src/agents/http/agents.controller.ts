@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } fr
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { PROVIDERS } from '../../models/index.js';
-import { ApiCauses, ApiErrors, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
 import { changedByOf } from '../application/changed-by.js';
 import { ChangeAgent } from '../application/change-agent.js';
 import { CreateAgent } from '../application/create-agent.js';
@@ -18,6 +18,7 @@ import { AgentViews } from './agent-views.js';
 import { etagOf } from './if-match.js';
 import { ApiVersionHeader } from './version-header.js';
 import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
+import { UnsupportedForAgentType, VersionConflict } from '../domain/agents.errors.js';
 
 const MAX_IDS = 100;
 /** Causes that creating and changing an agent have in common. */
@@ -44,6 +45,15 @@ export class AgentsController {
 
   @Post()
   @Access({ scope: 'manageAgents', level: 'organization' })
+  @ApiExample({
+    body: {
+      name: 'Bicycle shop',
+      systemPrompt: 'You answer questions about our bicycles, briefly and kindly.',
+      provider: { type: 'anthropic' },
+      tools: { requireApprovalForResourceChanges: true },
+      timeoutMinutes: 6,
+    },
+  })
   @ApiOperation({
     operationId: 'createAgent',
     summary: 'Create an agent',
@@ -64,6 +74,7 @@ export class AgentsController {
 
   @Get()
   @Access({ scope: 'none' })
+  @ApiExample({ query: { ids: `${EXAMPLE_IDS.agent},${EXAMPLE_IDS.hookedAgent}` } })
   @ApiOperation({
     operationId: 'listAgents',
     summary: 'Read the agents with the given ids, in the order asked',
@@ -91,6 +102,9 @@ export class AgentsController {
 
   @Patch(':agentId')
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiExample({
+    body: { systemPrompt: 'You answer briefly.', responseComponents: { frequency: 'medium', components: { list: true } } },
+  })
   @ApiOperation({
     operationId: 'updateAgent',
     summary: 'Change an agent',
@@ -101,7 +115,7 @@ export class AgentsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 422)
+  @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new UnsupportedForAgentType('Agents of this type cannot emit the component list.'))
   @ApiCauses(400, 'bad_request', 'provider_type_mismatch', 'system_prompt_too_long', ...SETTINGS_REFUSED)
   async change(
     @Caller() caller: ApiKeyPrincipal,
@@ -115,6 +129,7 @@ export class AgentsController {
 
   @Delete(':agentId')
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.deletedAgent } })
   @ApiOperation({
     operationId: 'deleteAgent',
     summary: 'Delete an agent and everything that belongs to it',

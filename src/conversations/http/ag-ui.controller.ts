@@ -1,18 +1,20 @@
 import { Body, Controller, Post, Query, Res, UseFilters } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
-import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { THREAD_HEADER } from '../application/thread-lookup.js';
+import { threadBusy } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { CallerSpan } from '../ports/index.js';
 import { AG_UI_INPUT_SCHEMA, type AgUiRequest, readAgUiInput } from './ag-ui.input.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { NameThreadOfRefusal } from './name-thread-of-refusal.js';
+import { ApiRunEvents } from './run-events.dto.js';
 import { RunStreams } from './run-streams.js';
 import { StreamQuery } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
@@ -34,6 +36,17 @@ export class AgUiController {
   @LargeBody()
   @UseFilters(NameThreadOfRefusal)
   @Access({ scope: 'chat', resource: pathResource('agent', 'agentId'), rateLimit: 'chat' })
+  @ApiExample({
+    body: {
+      threadId: 'conversation-1',
+      runId: 'run-1',
+      messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: { userContext: { userId: 'user-42' } },
+    },
+  })
   @ApiOperation({
     operationId: 'runAgUi',
     summary: 'Run the agent for an AG-UI client',
@@ -47,9 +60,8 @@ export class AgUiController {
   @ApiIdempotencyKey()
   @ApiTraceParent()
   @ApiThreadHeader()
-  @ApiProduces('text/event-stream', 'application/json')
-  @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
-  @ApiErrors(400, 401, 403, 404, 409, 429, 503)
+  @ApiRunEvents()
+  @ApiErrors(400, 401, 403, 404, threadBusy(), 429, 503)
   @ApiCauses(422, 'unprocessable_entity')
   async run(
     @Caller() { organizationId }: ApiKeyPrincipal,

@@ -61,18 +61,22 @@ export const AG_UI_INPUT_SCHEMA = {
       items: {
         type: 'object',
         required: ['description', 'value'],
-        properties: { description: { type: 'string' }, value: { type: 'string' } },
+        properties: {
+          description: { type: 'string', description: 'What the value is.' },
+          value: { type: 'string', description: 'What the model is told.' },
+        },
       },
       description: 'Put after the agent’s own prompt.',
     },
     forwardedProps: {
       type: 'object',
+      description: 'What this service reads besides the protocol; other fields are not used.',
       properties: {
         userContext: { type: 'object', description: 'As `config.userContext` of a run.' },
         widget: {
           type: 'object',
           required: ['version'],
-          properties: { version: { type: 'string' } },
+          properties: { version: { type: 'string', description: 'Version of the widget SDK, such as `0.5.0`.' } },
           description: 'As `widget` of a run: the front end draws response components.',
         },
       },
@@ -86,12 +90,16 @@ export const AG_UI_INPUT_SCHEMA = {
         type: 'object',
         required: ['interruptId', 'status'],
         properties: {
-          interruptId: { type: 'string', format: 'uuid' },
-          status: { type: 'string', enum: ['resolved', 'cancelled'] },
+          interruptId: { type: 'string', format: 'uuid', description: 'Id of an interrupt that the last run of the thread ended with.' },
+          status: { type: 'string', enum: ['resolved', 'cancelled'], description: '`cancelled` declines the call.' },
           payload: {
             type: 'object',
+            description: 'Required with `resolved`.',
             required: ['approved'],
-            properties: { approved: { type: 'boolean' }, reason: { type: 'string', maxLength: MAX_REASON } },
+            properties: {
+              approved: { type: 'boolean', description: 'Whether the call is made.' },
+              reason: { type: 'string', maxLength: MAX_REASON, description: 'Told to the model when the call is declined.' },
+            },
           },
         },
       },

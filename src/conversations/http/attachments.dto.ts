@@ -24,7 +24,7 @@ function isUri(value: string): boolean {
 }
 
 export class AttachmentBody {
-  @StringField({ min: 1, max: MAX_NAME_LENGTH })
+  @StringField({ min: 1, max: MAX_NAME_LENGTH, description: 'Name of the file, which the model is told.' })
   readonly name!: string;
   @AttachmentUrlField({
     description:
@@ -46,7 +46,7 @@ export const ATTACHMENTS_DESCRIPTION =
   'while the service holds as many of them as it has memory for it is `503` with `Retry-After`.';
 
 export class AttachmentResponse {
-  @StringField()
+  @StringField({ description: 'As the client sent it.' })
   readonly name!: string;
   @StringField({ description: 'As the client sent it; for uploads and data URLs signed, and readable for one hour.' })
   readonly url!: string;

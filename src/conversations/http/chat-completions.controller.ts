@@ -1,14 +1,14 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, disconnectSignal, EXAMPLE_IDS, LargeBody, noteOn } from '../../platform/http/index.js';
 import { CompleteChat } from '../application/complete-chat.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
-import { runFailed, threadNotFound } from '../domain/conversations.errors.js';
+import { runFailed, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { CallerSpan } from '../ports/index.js';
 import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
@@ -16,6 +16,7 @@ import { readConversation } from './chat-completions.messages.js';
 import { ChatCompletionStreams } from './chat-completions.stream.js';
 import { completion, headOf } from './chat-completions.presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { ApiChatCompletion } from './run-events.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
@@ -35,6 +36,19 @@ export class ChatCompletionsController {
     resource: [bodyResource('assistant', 'assistant_id', 'model'), bodyResource('thread', 'thread_id')],
     rateLimit: 'chat',
   })
+  @ApiExample({
+    bodies: {
+      'Wait for the reply': { assistant_id: EXAMPLE_IDS.agent, messages: [{ role: 'user', content: 'Hello!' }] },
+      'Stream the reply': { assistant_id: EXAMPLE_IDS.agent, messages: [{ role: 'user', content: 'Hello!' }], stream: true },
+      'As a client of the OpenAI API asks': {
+        model: EXAMPLE_IDS.agent,
+        messages: [
+          { role: 'system', content: 'Answer in one sentence.' },
+          { role: 'user', content: 'Hello!' },
+        ],
+      },
+    },
+  })
   @ApiOperation({
     operationId: 'createChatCompletion',
     summary: 'Answer a conversation in the format of the OpenAI chat completions API',
@@ -47,15 +61,8 @@ export class ChatCompletionsController {
   @ApiIdempotencyKey()
   @ApiTraceParent()
   @ApiThreadHeader()
-  @ApiExtraModels(ChatCompletionResponse)
-  @ApiOkResponse({
-    description: 'The completion, or with `stream` its chunks as server-sent events, the last of them `[DONE]`.',
-    content: {
-      'application/json': { schema: { $ref: getSchemaPath(ChatCompletionResponse) } },
-      'text/event-stream': { schema: { type: 'string' } },
-    },
-  })
-  @ApiErrors(400, 401, 403, 404, 409, 413, 415, 429, 502, 503, 504)
+  @ApiChatCompletion(ChatCompletionResponse)
+  @ApiErrors(400, 401, 403, 404, threadBusy(), 413, 415, 429, 502, 503, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
     @Caller() caller: ApiKeyPrincipal,

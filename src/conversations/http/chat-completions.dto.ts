@@ -4,6 +4,7 @@ import { eachSays, EnumField, field, type FieldOptions, IgnoreUnknownFields, Int
 import { BooleanField, ObjectField, ObjectListField, StringField, UuidField } from '../../platform/http/index.js';
 import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MAX_ATTACHMENTS, MAX_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
 import { MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
+import { RUN_ERROR_CODES } from '../domain/run.js';
 import { RunConfigBody } from './runs.dto.js';
 
 export type ChatMessageFields = Readonly<Record<string, unknown>>;
@@ -11,29 +12,41 @@ export type ChatMessageFields = Readonly<Record<string, unknown>>;
 const TEXT_PART = {
   type: 'object',
   required: ['type', 'text'],
-  properties: { type: { type: 'string', const: 'text' }, text: { type: 'string' } },
+  properties: {
+    type: { type: 'string', const: 'text', description: 'A part that is text.' },
+    text: { type: 'string', description: 'The text.' },
+  },
 };
 
 const IMAGE_PART = {
   type: 'object',
   required: ['type', 'image_url'],
-  description: 'Of a user’s message. A public URL, or a data URL.',
+  description: 'Of a user’s message.',
   properties: {
-    type: { type: 'string', const: 'image_url' },
-    image_url: { type: 'object', required: ['url'], properties: { url: { type: 'string' } } },
+    type: { type: 'string', const: 'image_url', description: 'A part that is an image.' },
+    image_url: {
+      type: 'object',
+      description: 'The image.',
+      required: ['url'],
+      properties: { url: { type: 'string', description: 'A public URL, or a data URL.' } },
+    },
   },
 };
 
 const FILE_PART = {
   type: 'object',
   required: ['type', 'file'],
-  description: 'Of a user’s message. A data URL, or base64.',
+  description: 'Of a user’s message.',
   properties: {
-    type: { type: 'string', const: 'file' },
+    type: { type: 'string', const: 'file', description: 'A part that is a file.' },
     file: {
       type: 'object',
+      description: 'The file.',
       required: ['file_data'],
-      properties: { file_data: { type: 'string' }, filename: { type: 'string' } },
+      properties: {
+        file_data: { type: 'string', description: 'A data URL, or base64.' },
+        filename: { type: 'string', description: 'Its name, which says what it is where `file_data` does not.' },
+      },
     },
   },
 };
@@ -120,10 +133,13 @@ export class ChatCompletionBody {
   @BooleanField({ optional: true, nullable: true, description: 'Streams `chat.completion.chunk` events.' })
   readonly stream?: boolean | null;
 
-  @ObjectField(() => StreamOptionsBody, { optional: true, nullable: true })
+  @ObjectField(() => StreamOptionsBody, {
+    optional: true, nullable: true,
+    description: 'Settings of the stream; without effect where `stream` is not true.',
+  })
   readonly stream_options?: StreamOptionsBody | null;
 
-  @ObjectField(() => RunConfigBody, { optional: true })
+  @ObjectField(() => RunConfigBody, { optional: true, description: 'What the run is told about its caller.' })
   readonly config?: RunConfigBody;
 }
 
@@ -131,18 +147,18 @@ const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
 export type FinishReason = (typeof FINISH_REASONS)[number];
 
 export class CompletionMessageResponse {
-  @EnumField(['assistant'])
+  @EnumField(['assistant'], { description: 'Always the agent.' })
   readonly role!: 'assistant';
-  @StringField()
+  @StringField({ description: 'The text of the reply; Markdown.' })
   readonly content!: string;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'Always null; a refusal of the model is in `content`.' })
   readonly refusal!: string | null;
 }
 
 export class CompletionChoiceResponse {
-  @IntegerField()
+  @IntegerField({ description: 'Always 0: there is one choice.' })
   readonly index!: number;
-  @ObjectField(() => CompletionMessageResponse)
+  @ObjectField(() => CompletionMessageResponse, { description: 'The reply.' })
   readonly message!: CompletionMessageResponse;
   @StringField({ nullable: true, description: 'Always null.' })
   readonly logprobs!: null;
@@ -153,27 +169,77 @@ export class CompletionChoiceResponse {
 }
 
 export class CompletionUsageResponse {
-  @IntegerField()
+  @IntegerField({ description: 'What the model read, over all its calls.' })
   readonly prompt_tokens!: number;
-  @IntegerField()
+  @IntegerField({ description: 'What the model wrote, thinking included.' })
   readonly completion_tokens!: number;
-  @IntegerField()
+  @IntegerField({ description: 'The sum of both.' })
   readonly total_tokens!: number;
 }
 
-export class ChatCompletionResponse {
+class CompletionFields {
   @StringField({ description: '`chatcmpl-` and the id of the run.' })
   readonly id!: string;
-  @EnumField(['chat.completion'])
-  readonly object!: 'chat.completion';
   @IntegerField({ description: 'Seconds since 1970.' })
   readonly created!: number;
   @UuidField({ description: 'The id of the agent.' })
   readonly model!: string;
-  @ObjectListField(() => CompletionChoiceResponse)
+  @UuidField({ description: 'The conversation; send it with the next message to continue it.' })
+  readonly thread_id!: string;
+}
+
+export class ChatCompletionResponse extends CompletionFields {
+  @EnumField(['chat.completion'], { description: 'The type of the object, as the OpenAI API has it.' })
+  readonly object!: 'chat.completion';
+  @ObjectListField(() => CompletionChoiceResponse, { description: 'One choice.' })
   readonly choices!: readonly CompletionChoiceResponse[];
   @ObjectField(() => CompletionUsageResponse, { optional: true, description: 'Absent where the provider did not tell.' })
   readonly usage?: CompletionUsageResponse;
-  @UuidField()
-  readonly thread_id!: string;
+}
+
+export class CompletionDeltaResponse {
+  @EnumField(['assistant'], { optional: true, description: 'Always the agent; in the first chunk alone.' })
+  readonly role?: 'assistant';
+  @StringField({ optional: true, description: 'To be appended to the text so far; absent in the chunk that says why the text ends.' })
+  readonly content?: string;
+  @StringField({ optional: true, nullable: true, description: 'Always null; in the first chunk alone.' })
+  readonly refusal?: null;
+}
+
+export class ChunkChoiceResponse {
+  @IntegerField({ description: 'Always 0: there is one choice.' })
+  readonly index!: number;
+  @ObjectField(() => CompletionDeltaResponse, { description: 'What is new.' })
+  readonly delta!: CompletionDeltaResponse;
+  @StringField({ nullable: true, description: 'Always null.' })
+  readonly logprobs!: null;
+  @EnumField(FINISH_REASONS, { nullable: true, description: 'Why the text ends; null in all chunks but the last that has a choice.' })
+  readonly finish_reason!: FinishReason | null;
+}
+
+export class ChatCompletionChunkResponse extends CompletionFields {
+  @EnumField(['chat.completion.chunk'], { description: 'The type of the object, as the OpenAI API has it.' })
+  readonly object!: 'chat.completion.chunk';
+  @ObjectListField(() => ChunkChoiceResponse, { description: 'One choice; none in the chunk that has the usage.' })
+  readonly choices!: readonly ChunkChoiceResponse[];
+  @ObjectField(() => CompletionUsageResponse, {
+    optional: true,
+    nullable: true,
+    description: 'With `stream_options.include_usage` alone: null in all chunks but the last.',
+  })
+  readonly usage?: CompletionUsageResponse | null;
+}
+
+export class CompletionErrorResponse {
+  @StringField({ description: 'What went wrong, for people.' })
+  readonly message!: string;
+  @EnumField(['invalid_request_error', 'rate_limit_error', 'server_error'], { description: 'The kind of error, as clients of the OpenAI API tell them apart.' })
+  readonly type!: string;
+  @EnumField(RUN_ERROR_CODES, { description: 'What to branch on.' })
+  readonly code!: string;
+}
+
+export class StreamErrorResponse {
+  @ObjectField(() => CompletionErrorResponse, { description: 'Why the run failed after the stream had begun; `[DONE]` follows.' })
+  readonly error!: CompletionErrorResponse;
 }

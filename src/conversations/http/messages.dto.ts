@@ -36,13 +36,13 @@ const RUN_STATUSES = [
 ] as const satisfies readonly RunStatus[];
 
 export class ToolCallResponse {
-  @StringField()
+  @StringField({ description: 'The `toolCallId` of events and interrupts.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'Name of the tool as the model sees it.' })
   readonly name!: string;
   @JsonObjectField({ description: 'The arguments, a JSON object.' })
   readonly input!: Readonly<Record<string, unknown>>;
-  @StringField({ optional: true })
+  @StringField({ optional: true, description: 'What the model was told of the result; absent before there is one.' })
   readonly output?: string;
   @EnumField(TOOL_CALL_STATUSES, {
     description:
@@ -55,7 +55,7 @@ export class ToolCallResponse {
 }
 
 export class ComponentResponse {
-  @UuidField()
+  @UuidField({ description: 'The same as in the event that announced it.' })
   readonly id!: string;
   @StringField({ description: 'What is to be drawn: `confirm`, `select`, `card` or `list`; others may come.' })
   readonly component!: string;
@@ -66,21 +66,23 @@ export class ComponentResponse {
 }
 
 export class MessageResponse {
-  @UuidField()
+  @UuidField({ description: 'Id of the service; `{messageId}` in paths.' })
   readonly id!: string;
-  @UuidField()
+  @UuidField({ description: 'The conversation that it is part of.' })
   readonly thread_id!: string;
-  @EnumField(ROLES)
+  @EnumField(ROLES, { description: 'Who said it: the person, or the agent.' })
   readonly role!: MessageRole;
-  @StringField()
+  @StringField({ description: 'The text; Markdown in replies.' })
   readonly content!: string;
-  @ObjectListField(() => AttachmentResponse)
+  @ObjectListField(() => AttachmentResponse, { description: 'Files that the user sent along; empty in replies.' })
   readonly attachments!: readonly AttachmentResponse[];
-  @TimestampField()
+  @TimestampField({ description: 'When the message was stored.' })
   readonly createdAt!: string;
-  @UuidField({ nullable: true })
+  @UuidField({ nullable: true, description: 'The run that the message began or that wrote it; null for history that a client brought along.' })
   readonly runId!: string | null;
-  @EnumField(MESSAGE_STATUSES)
+  @EnumField(MESSAGE_STATUSES, {
+    description: '`incomplete`: the reply was cut, and holds what was written so far. `failed`: the run broke off before there was a text.',
+  })
   readonly status!: MessageStatus;
   @BooleanField({ optional: true, description: 'Of a reply: the prompt was blocked, the text is the reason. Of a message that came as history: a hook keeps it from the model.' })
   readonly blocked?: boolean;
@@ -93,12 +95,12 @@ export class MessageResponse {
     description: 'Present where the agent shows its tool activity (`toolProgress`).',
   })
   readonly toolCalls?: readonly ToolCallResponse[];
-  @JsonObjectField()
+  @JsonObjectField({ description: 'What the user thinks of the reply: at most one entry, by its name, with `comment` and `createdAt`.' })
   readonly reactions!: Readonly<Record<string, unknown>>;
 }
 
 export class MessageListResponse {
-  @ObjectListField(() => MessageResponse)
+  @ObjectListField(() => MessageResponse, { description: 'The newest 200, oldest first.' })
   readonly messages!: readonly MessageResponse[];
   @BooleanField({ description: 'The thread has older messages: more than 200, or more than fit into 4 MiB.' })
   readonly truncated!: boolean;
@@ -107,37 +109,39 @@ export class MessageListResponse {
 export class RunUsageResponse {
   @IntegerField({ nullable: true, description: 'Null when the provider broke off before it told.' })
   readonly inputTokens!: number | null;
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: 'What the model wrote, thinking included; null as for `inputTokens`.' })
   readonly outputTokens!: number | null;
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: 'The sum of both; null as for `inputTokens`.' })
   readonly totalTokens!: number | null;
-  @NumberField()
+  @NumberField({ description: "What the run costs, to four decimals; 0 on an API key of the agent's own." })
   readonly credits!: number;
 }
 
 export class RunErrorResponse {
-  @EnumField(RUN_ERROR_CODES)
+  @EnumField(RUN_ERROR_CODES, { description: "What to branch on. `provider_*` are faults of the model's provider." })
   readonly code!: RunErrorCode;
-  @StringField()
+  @StringField({ description: 'For people.' })
   readonly message!: string;
 }
 
 export class RunResponse {
-  @UuidField()
+  @UuidField({ description: "Named by `runId` everywhere else; the id of the run's trace too." })
   readonly id!: string;
-  @UuidField()
+  @UuidField({ description: 'The conversation that the run is part of.' })
   readonly thread_id!: string;
-  @UuidField()
+  @UuidField({ description: 'The agent that ran.' })
   readonly assistant_id!: string;
-  @EnumField(RUN_STATUSES)
+  @EnumField(RUN_STATUSES, {
+    description: '`requires_action`: calls of tools wait for approval. `cancelled` and `timed_out` runs keep the text they have.',
+  })
   readonly status!: RunStatus;
-  @TimestampField()
+  @TimestampField({ description: 'When the run was accepted.' })
   readonly createdAt!: string;
-  @TimestampField({ nullable: true })
+  @TimestampField({ nullable: true, description: 'When the run ended; null while it is running.' })
   readonly completedAt!: string | null;
-  @ObjectField(() => RunUsageResponse)
+  @ObjectField(() => RunUsageResponse, { description: 'What the run used, over all its calls of the model.' })
   readonly usage!: RunUsageResponse;
-  @ObjectField(() => RunErrorResponse, { nullable: true })
+  @ObjectField(() => RunErrorResponse, { nullable: true, description: 'Why the run failed or timed out; null otherwise.' })
   readonly error!: RunErrorResponse | null;
 }
 
@@ -151,24 +155,24 @@ export class ApprovalMetadataResponse {
 export class InterruptResponse {
   @UuidField({ description: 'Named by `interruptId` of its answer.' })
   readonly id!: string;
-  @EnumField(['tool_approval'])
+  @EnumField(['tool_approval'], { description: 'The call of a tool waits for approval.' })
   readonly reason!: string;
   @StringField({ description: 'To be read by whoever answers.' })
   readonly message!: string;
-  @StringField()
+  @StringField({ description: "The call in the reply's `toolCalls` and in the events." })
   readonly toolCallId!: string;
   @JsonObjectField({ description: 'A JSON Schema of the `payload` that answers it.' })
   readonly responseSchema!: Readonly<Record<string, unknown>>;
   @TimestampField({ description: `From then on it can no longer be answered: ${APPROVAL_HOURS} hours after the end of the run.` })
   readonly expiresAt!: string;
-  @ObjectField(() => ApprovalMetadataResponse)
+  @ObjectField(() => ApprovalMetadataResponse, { description: 'What is to be approved.' })
   readonly metadata!: ApprovalMetadataResponse;
 }
 
 export class RunResultResponse {
-  @ObjectField(() => RunResponse)
+  @ObjectField(() => RunResponse, { description: 'How the run stands.' })
   readonly run!: RunResponse;
-  @ObjectField(() => MessageResponse, { nullable: true })
+  @ObjectField(() => MessageResponse, { nullable: true, description: 'The reply; null where the run has not written one.' })
   readonly message!: MessageResponse | null;
   @ObjectListField(() => InterruptResponse, {
     description:

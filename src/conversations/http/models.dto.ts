@@ -3,7 +3,7 @@ import { EnumField, IntegerField, ObjectListField, StringField, UuidField } from
 export class ModelResponse {
   @UuidField({ description: 'The id of the agent: the `model` of a chat completion.' })
   readonly id!: string;
-  @EnumField(['model'])
+  @EnumField(['model'], { description: 'The type of the object, as the OpenAI API has it.' })
   readonly object!: 'model';
   @IntegerField({ description: 'When the agent was created, in seconds since 1970.' })
   readonly created!: number;
@@ -12,8 +12,8 @@ export class ModelResponse {
 }
 
 export class ModelListResponse {
-  @EnumField(['list'])
+  @EnumField(['list'], { description: 'The type of the object, as the OpenAI API has it.' })
   readonly object!: 'list';
-  @ObjectListField(() => ModelResponse)
+  @ObjectListField(() => ModelResponse, { description: 'The agents that the key can see.' })
   readonly data!: readonly ModelResponse[];
 }

@@ -1,6 +1,6 @@
 import type { Interrupt } from '@ag-ui/core';
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   Access,
@@ -14,7 +14,16 @@ import {
 } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, disconnectSignal, LargeBody, noteOn, UuidParam } from '../../platform/http/index.js';
+import {
+  ApiCauses,
+  ApiErrors,
+  ApiExample,
+  disconnectSignal,
+  EXAMPLE_IDS,
+  LargeBody,
+  noteOn,
+  UuidParam,
+} from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
 import { JoinRun } from '../application/join-run.js';
 import type { RunRequest } from '../application/run-launcher.js';
@@ -25,13 +34,14 @@ import { ResumeRun } from '../application/resume-run.js';
 import { StartRun } from '../application/start-run.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import { APPROVAL_HOURS } from '../domain/approval.js';
-import { runFailed } from '../domain/conversations.errors.js';
+import { runFailed, threadBusy } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { Run, RunReference } from '../domain/run.js';
 import { interruptViews, messageView, type MessageView, runView, type RunView } from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
+import { ApiRunEvents } from './run-events.dto.js';
 import { RunStreams } from './run-streams.js';
 import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
@@ -46,6 +56,11 @@ interface RunResult {
 
 /** What a new run needs of either route's body. */
 type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config' | 'widget'>;
+
+const SAY_HELLO = { 'Send a message': { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } } };
+const ANSWER_APPROVALS = {
+  'Answer what the last run asked': { resume: [{ interruptId: EXAMPLE_IDS.interrupt, status: 'resolved', payload: { approved: true } }] },
+};
 
 const APPROVALS =
   'Where calls of tools need approval, the run ends as `requires_action` with one interrupt a call; the next run’s ' +
@@ -68,12 +83,13 @@ export class RunsController {
   @HttpCode(200)
   @LargeBody()
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
+  @ApiExample({ bodies: { ...SAY_HELLO, ...ANSWER_APPROVALS } })
   @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply', description: APPROVALS })
   @ApiIdempotencyKey()
   @ApiTraceParent()
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 429, 502, 503, 504)
+  @ApiErrors(400, 401, 403, 404, threadBusy(), 429, 502, 503, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
     @AnyCaller() caller: Principal,
@@ -97,6 +113,9 @@ export class RunsController {
   @HttpCode(200)
   @LargeBody()
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
+  @ApiExample({
+    bodies: { ...SAY_HELLO, ...ANSWER_APPROVALS, 'Go on with the stream of a run': { rejoin: { runId: EXAMPLE_IDS.run, startingAfter: 0 } } },
+  })
   @ApiOperation({
     operationId: 'streamRun',
     summary: 'Send a message and stream the reply',
@@ -107,10 +126,9 @@ export class RunsController {
   })
   @ApiIdempotencyKey()
   @ApiTraceParent()
-  @ApiProduces('text/event-stream', 'application/json')
   @ApiThreadHeader()
-  @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
-  @ApiErrors(400, 401, 403, 404, 409, 410, 429, 503)
+  @ApiRunEvents()
+  @ApiErrors(400, 401, 403, 404, threadBusy(), 410, 429, 503)
   @ApiCauses(422, 'unprocessable_entity')
   async stream(
     @AnyCaller() caller: Principal,
@@ -190,9 +208,8 @@ export class RunsController {
     description: 'From the event after `Last-Event-ID` or `starting_after` on, with no gap and no repeat; later `410`.',
   })
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Number of the last event that was read.' })
-  @ApiProduces('text/event-stream', 'application/json')
   @ApiThreadHeader()
-  @ApiOkResponse({ description: 'AG-UI 1.0 events', schema: { type: 'string' } })
+  @ApiRunEvents()
   @ApiErrors(400, 401, 403, 404, 410, 503)
   async rejoinStream(
     @Caller() caller: ApiKeyPrincipal,

@@ -20,7 +20,7 @@ const ROLES = ['user'] as const;
 const ON_DISCONNECT = ['continue', 'cancel'] as const;
 
 export class RunMessageBody {
-  @EnumField(ROLES)
+  @EnumField(ROLES, { description: "Only the user's messages begin a run." })
   readonly role!: 'user';
   @StringField({ min: 1, max: MAX_CONTENT, description: 'What the user says.' })
   readonly content!: string;
@@ -47,7 +47,7 @@ export class RunWidgetBody {
 
 /** What other bodies have of a run's. */
 export class RunCallerBody extends RunConfigBody {
-  @ObjectField(() => RunWidgetBody, { optional: true })
+  @ObjectField(() => RunWidgetBody, { optional: true, description: 'The widget that somebody waits in.' })
   readonly widget?: RunWidgetBody;
 }
 
@@ -73,7 +73,7 @@ export class ResumeBody {
 
 /** What other bodies have of a run's. */
 export class ResumeListBody {
-  @ObjectListField(() => ResumeBody, { min: 1, max: MAX_ANSWERS })
+  @ObjectListField(() => ResumeBody, { min: 1, max: MAX_ANSWERS, description: 'Answers to all open interrupts of the thread.' })
   readonly resume!: readonly ResumeBody[];
 }
 
@@ -93,7 +93,7 @@ export class CreateRunBody {
   readonly message?: RunMessageBody;
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];
-  @ObjectField(() => RunConfigBody, { optional: true })
+  @ObjectField(() => RunConfigBody, { optional: true, description: 'What the run is told about its caller.' })
   readonly config?: RunConfigBody;
   @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
   readonly widget?: RunWidgetBody;
@@ -102,7 +102,7 @@ export class CreateRunBody {
 }
 
 export class RejoinBody {
-  @UuidField()
+  @UuidField({ description: 'A run of this thread that is under way, or ended within 5 minutes.' })
   readonly runId!: string;
   @IntegerField({ min: 0, optional: true, description: 'Number of the last event that was read; 0 reads all.' })
   readonly startingAfter?: number;
@@ -115,7 +115,7 @@ export class StreamRunBody {
   readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run and starts none.' })
   readonly rejoin?: RejoinBody;
-  @ObjectField(() => RunConfigBody, { optional: true })
+  @ObjectField(() => RunConfigBody, { optional: true, description: 'What the run is told about its caller.' })
   readonly config?: RunConfigBody;
   @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
   readonly widget?: RunWidgetBody;

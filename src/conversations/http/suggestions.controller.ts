@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiCauses, ApiErrors, disconnectSignal, LargeBody } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, disconnectSignal, EXAMPLE_IDS, LargeBody } from '../../platform/http/index.js';
 import { SuggestNext } from '../application/suggest-next.js';
 import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
 
@@ -15,6 +15,15 @@ export class SuggestionsController {
   @HttpCode(200)
   @LargeBody()
   @Access({ scope: 'chat', resource: bodyResource('assistant', 'assistant_id'), rateLimit: 'chat' })
+  @ApiExample({
+    body: {
+      assistant_id: EXAMPLE_IDS.agent,
+      messages: [
+        { role: 'user', content: 'Which bicycle is good in the mountains?' },
+        { role: 'assistant', content: 'The Climber 500.' },
+      ],
+    },
+  })
   @ApiOperation({
     operationId: 'suggestNext',
     summary: 'Suggest three short things that the user could say next',

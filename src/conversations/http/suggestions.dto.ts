@@ -4,9 +4,9 @@ import { MAX_CONTENT, MAX_ID, MAX_MESSAGES } from './content-limits.js';
 const ROLES = ['user', 'assistant'] as const;
 
 export class SuggestionMessageBody {
-  @EnumField(ROLES)
+  @EnumField(ROLES, { description: 'Who said it: the person, or the agent.' })
   readonly role!: 'user' | 'assistant';
-  @StringField({ min: 1, max: MAX_CONTENT })
+  @StringField({ min: 1, max: MAX_CONTENT, description: 'What was said.' })
   readonly content!: string;
   @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id." })
   readonly id?: string;

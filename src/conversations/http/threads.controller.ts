@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Access, AnyCaller, type ApiKeyPrincipal, bodyResource, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { FileDirectory } from '../../files/index.js';
-import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { CreateThread } from '../application/create-thread.js';
 import { DeleteThread } from '../application/delete-thread.js';
 import { ListMessages } from '../application/list-messages.js';
@@ -46,6 +46,7 @@ export class ThreadsController {
   @Post()
   @HttpCode(200)
   @Access({ scope: 'chat', resource: bodyResource('assistant', 'assistant_id'), rateLimit: 'chat' })
+  @ApiExample({ body: { assistant_id: EXAMPLE_IDS.agent, metadata: { customer: 'c-17' } } })
   @ApiOperation({ operationId: 'createThread', summary: 'Open a conversation with an agent' })
   @ApiIdempotencyKey()
   @ApiOkResponse({ type: ThreadResponse })
@@ -90,6 +91,7 @@ export class ThreadsController {
 
   @Delete(':threadId')
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiExample({ path: { threadId: EXAMPLE_IDS.deletedThread } })
   @ApiOperation({
     operationId: 'deleteThread',
     summary: 'Delete a thread with its messages and traces',
@@ -105,6 +107,7 @@ export class ThreadsController {
 
   @Put(':threadId/messages/:messageId/reaction')
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId') })
+  @ApiExample({ body: { reaction: 'thumbs_up', comment: 'Just what I needed.' } })
   @ApiOperation({
     operationId: 'reactToMessage',
     summary: 'Say what the user thought of a reply',

@@ -31,27 +31,27 @@ export class CreateThreadBody {
 }
 
 export class ThreadResponse {
-  @UuidField()
+  @UuidField({ description: 'Named by `threadId` and `thread_id` everywhere else.' })
   readonly id!: string;
-  @UuidField()
+  @UuidField({ description: 'The agent that the conversation is with.' })
   readonly assistant_id!: string;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'The beginning of the first message, for lists; null before there is one.' })
   readonly title!: string | null;
-  @EnumField(CHANNELS)
+  @EnumField(CHANNELS, { description: '`widget` for conversations that a web session opened.' })
   readonly channel!: Channel;
-  @StringMapField()
+  @StringMapField({ description: 'Your own notes, as they were given at creation; `{}` where none were.' })
   readonly metadata!: Readonly<Record<string, string>>;
-  @TimestampField()
+  @TimestampField({ description: 'When the thread was made.' })
   readonly createdAt!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When the thread or something in it last changed.' })
   readonly updatedAt!: string;
-  @TimestampField({ nullable: true })
+  @TimestampField({ nullable: true, description: 'When its newest message was stored; null before there is one.' })
   readonly lastMessageAt!: string | null;
 }
 
 
 export class ThreadListResponse {
-  @ObjectListField(() => ThreadResponse)
+  @ObjectListField(() => ThreadResponse, { description: 'The one with the newest activity first.' })
   readonly threads!: readonly ThreadResponse[];
   @StringField({ nullable: true, description: 'Opaque; null at the end.' })
   readonly nextCursor!: string | null;
@@ -67,15 +67,15 @@ export class ListThreadsParameters {
 }
 
 export class DeletedResponse {
-  @UuidField()
+  @UuidField({ description: 'The thread that is gone, with its messages, runs and traces.' })
   readonly id!: string;
-  @BooleanField()
+  @BooleanField({ description: 'Always true.' })
   readonly deleted!: true;
 }
 
 export class ReactionBody {
-  @EnumField(REACTION_NAMES, { nullable: true })
+  @EnumField(REACTION_NAMES, { nullable: true, description: 'What the user thinks of the reply; null takes the reaction back.' })
   readonly reaction!: ReactionName | null;
-  @StringField({ optional: true, max: MAX_COMMENT })
+  @StringField({ optional: true, max: MAX_COMMENT, description: 'What the user says about it, read back with the message and in its trace.' })
   readonly comment?: string;
 }

@@ -34,7 +34,7 @@ export class ListEntriesQuery {
 }
 
 export class PeriodResponse {
-  @UuidField()
+  @UuidField({ description: 'The `periodId` of the entries.' })
   readonly id!: string;
   @TimestampField({ description: 'The first moment of a month in UTC.' })
   readonly startsAt!: string;
@@ -50,37 +50,37 @@ export class PeriodResponse {
 }
 
 export class PeriodListResponse {
-  @ObjectListField(() => PeriodResponse)
+  @ObjectListField(() => PeriodResponse, { description: 'Newest first.' })
   readonly periods!: readonly PeriodResponse[];
   @StringField(NEXT_CURSOR)
   readonly nextCursor!: string | null;
 }
 
 export class EntryResponse {
-  @UuidField()
+  @UuidField({ description: 'Id of the entry.' })
   readonly id!: string;
   @TimestampField({ description: 'When the run ended: the entry belongs to that month.' })
   readonly createdAt!: string;
-  @UuidField()
+  @UuidField({ description: 'The agent that ran; it may have been deleted since.' })
   readonly assistant_id!: string;
-  @UuidField()
+  @UuidField({ description: 'The conversation of the run; it may have been deleted since.' })
   readonly thread_id!: string;
-  @UuidField()
+  @UuidField({ description: 'The run that is paid for.' })
   readonly runId!: string;
-  @StringField()
+  @StringField({ description: 'Type of the provider that answered.' })
   readonly provider!: string;
-  @StringField()
+  @StringField({ description: 'The model that answered.' })
   readonly model!: string;
   @IntegerField({ nullable: true, description: 'Null where the provider did not tell.' })
   readonly inputTokens!: number | null;
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: 'What the model wrote, thinking included; null where the provider did not tell.' })
   readonly outputTokens!: number | null;
   @NumberField({ description: 'To four decimals; 0 on an API key of the agent’s own.' })
   readonly credits!: number;
 }
 
 export class EntryListResponse {
-  @ObjectListField(() => EntryResponse)
+  @ObjectListField(() => EntryResponse, { description: 'Newest first.' })
   readonly entries!: readonly EntryResponse[];
   @StringField(NEXT_CURSOR)
   readonly nextCursor!: string | null;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
 
 /** The service refused what the demo asked of it. */
@@ -26,10 +26,25 @@ export class ServiceClient {
   /** @throws ServiceRefusal for an answer that is no success */
   async ask<Body>(key: string, method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, body?: object): Promise<Body> {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const answer = await fastify.inject({ method, url, headers, ...(body ? { payload: JSON.stringify(body) } : {}) });
-    const json = answer.json<Body & { error?: string; message?: string }>();
-    if (answer.statusCode < 300) return json;
-    throw new ServiceRefusal(answer.statusCode, json.error, json.message ?? String(answer.statusCode));
+    const headers = { ...headersOf(key), 'content-type': 'application/json' };
+    return bodyOf(await fastify.inject({ method, url, headers, ...(body ? { payload: JSON.stringify(body) } : {}) }));
   }
+
+  /** @throws ServiceRefusal for an answer that is no success */
+  async upload<Body>(key: string, url: string, { name, text }: { readonly name: string; readonly text: string }): Promise<Body> {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    const headers = { ...headersOf(key), 'content-type': 'multipart/form-data; boundary=file' };
+    const part = `--file\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: text/plain\r\n\r\n${text}\r\n--file--\r\n`;
+    return bodyOf(await fastify.inject({ method: 'POST', url, headers, payload: part }));
+  }
+}
+
+function headersOf(key: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${key}`, 'x-request-id': 'demo' };
+}
+
+function bodyOf<Body>(answer: LightMyRequestResponse): Body {
+  const json = answer.json<Body & { error?: string; message?: string }>();
+  if (answer.statusCode < 300) return json;
+  throw new ServiceRefusal(answer.statusCode, json.error, json.message ?? String(answer.statusCode));
 }

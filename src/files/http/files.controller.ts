@@ -9,6 +9,7 @@ import { UploadFile } from '../application/upload-file.js';
 import { contentDisposition } from '../domain/file-name.js';
 import { MAX_UPLOAD_BYTES } from '../limits.js';
 import { ContentQuery, FileResponse, UploadBody } from './files.dto.js';
+import { FileUrlExpired, FileUrlInvalid } from '../domain/files.errors.js';
 
 @ApiTags('Files')
 @Controller('v1/files')
@@ -50,7 +51,7 @@ export class FilesController {
     description: 'The content, as the type it was uploaded with.',
     content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
   })
-  @ApiErrors(400, 403, 404, 410, 503)
+  @ApiErrors(400, new FileUrlInvalid(), 404, new FileUrlExpired(), 503)
   async content(
     @UuidParam('fileId') fileId: string,
     @Query() signature: ContentQuery,

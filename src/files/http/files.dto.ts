@@ -15,13 +15,13 @@ export class UploadBody {
 }
 
 export class FileResponse {
-  @UuidField()
+  @UuidField({ description: 'Id of the file.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'Name of the file as it was uploaded.' })
   readonly name!: string;
   @StringField({ description: 'Signed, and readable for one hour; an attachment may refer to it for longer.' })
   readonly url!: string;
-  @StringField()
+  @StringField({ description: 'What the content is.' })
   readonly contentType!: string;
   @IntegerField({ description: 'In bytes.' })
   readonly size!: number;
@@ -30,6 +30,6 @@ export class FileResponse {
 export class ContentQuery {
   @QueryStringField({ max: 20, description: 'Unix time in seconds.' })
   readonly expires!: string;
-  @QueryStringField({ max: 100 })
+  @QueryStringField({ max: 100, description: 'As the `url` of the file has it.' })
   readonly signature!: string;
 }

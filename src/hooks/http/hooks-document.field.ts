@@ -25,7 +25,7 @@ const HTTP_HANDLER = {
   required: ['type', 'url'],
   additionalProperties: false,
   properties: {
-    type: { type: 'string', enum: ['http'] },
+    type: { type: 'string', enum: ['http'], description: 'The input of the hook is posted to a URL; a JSON answer is its output.' },
     url: {
       ...NAME,
       format: 'uri',
@@ -48,7 +48,7 @@ const TOOL_HANDLER = {
   required: ['type', 'server', 'tool'],
   additionalProperties: false,
   properties: {
-    type: { type: 'string', enum: ['mcp_tool'] },
+    type: { type: 'string', enum: ['mcp_tool'], description: 'A tool is called; a result that looks like JSON is the output, any other is additional context.' },
     server: { ...NAME, description: "The app of one of the agent's custom-mcp integrations." },
     tool: { ...NAME, description: "The server's own name of the tool; one that the model is not offered can be called too." },
     input: {
@@ -76,6 +76,7 @@ const GROUP = {
         "tool's name as the model sees it; UserPromptSubmit and Stop ignore it.",
     },
     hooks: {
+      description: 'The handlers, which run in parallel.',
       type: 'array',
       minItems: 1,
       maxItems: MAX_HANDLERS,

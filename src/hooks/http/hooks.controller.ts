@@ -3,7 +3,7 @@ import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../../agents/index.js';
-import { ApiErrors, disconnectSignal, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, disconnectSignal, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { ChangeHooks } from '../application/change-hooks.js';
 import { ReadHooks } from '../application/read-hooks.js';
 import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
@@ -33,6 +33,13 @@ export class HooksController {
 
   @Put()
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({
+    body: {
+      hooks: {
+        PreToolUse: [{ matcher: 'mcp__shop__.*', hooks: [{ type: 'http', url: 'https://example.com/hooks/check', timeout: 3, failClosed: true }] }],
+      },
+    },
+  })
   @ApiOperation({
     operationId: 'replaceHooks',
     summary: "Put a hooks document in place of an agent's",
@@ -63,6 +70,7 @@ export class HooksController {
   @Delete()
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.spareAgent } })
   @ApiOperation({ operationId: 'deleteHooks', summary: "Remove an agent's hooks and the values of their headers", description: 'The signing secret stays.' })
   @ApiIfMatchHeader()
   @ApiNoContentResponse()
@@ -100,6 +108,7 @@ export class HooksController {
   @Post('test')
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ body: { event: 'PreToolUse', input: { tool_name: 'mcp__everything__echo', tool_input: { message: 'Hello!' } } } })
   @ApiOperation({
     operationId: 'testHooks',
     summary: 'Ask the stored handlers of one event about a sample',

@@ -58,12 +58,12 @@ export class SessionStartHookResponse extends SessionStartHookBody {}
 export class SigningSecretResponse {
   @StringField({ description: 'In the form of Standard Webhooks, `whsec_` and base64. Shown this once.' })
   readonly secret!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When it was made. The one before it signs for 24 hours more.' })
   readonly createdAt!: string;
 }
 
 export class TestHooksBody {
-  @EnumField(HOOK_EVENTS)
+  @EnumField(HOOK_EVENTS, { description: 'The event whose stored handlers are called.' })
   readonly event!: HookEvent;
   @JsonObjectField({
     optional: true,
@@ -75,13 +75,13 @@ export class TestHooksBody {
 }
 
 export class HookTestResultResponse {
-  @EnumField(HOOK_EVENTS)
+  @EnumField(HOOK_EVENTS, { description: 'The event that was tested.' })
   readonly event!: HookEvent;
   @IntegerField({ min: 0, description: 'Among the handlers of the event, over all groups, from 0.' })
   readonly handler!: number;
-  @EnumField(HANDLER_TYPES)
+  @EnumField(HANDLER_TYPES, { description: 'What kind of handler it is.' })
   readonly type!: (typeof HANDLER_TYPES)[number];
-  @EnumField(OUTCOMES)
+  @EnumField(OUTCOMES, { description: '`blocked`: the handler, or its failure, would have stopped what the event is about.' })
   readonly outcome!: HookOutcome;
   @JsonObjectField({
     nullable: true,
@@ -90,7 +90,7 @@ export class HookTestResultResponse {
       '`updatedInput`; `{decision: "block"}` where its failure blocks; null where it failed and nothing is blocked.',
   })
   readonly verdict!: JsonObject | null;
-  @IntegerField({ min: 0 })
+  @IntegerField({ min: 0, description: 'How long the handler took, in milliseconds.' })
   readonly latencyMs!: number;
   @StringField({ nullable: true, description: 'Why it failed.' })
   readonly error!: string | null;

@@ -3,7 +3,7 @@ import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../../agents/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { ChangeSessionStartHook } from '../application/change-session-start-hook.js';
 import { ReadHooks } from '../application/read-hooks.js';
 import { SessionStartHookBody, sessionStartHookOf, SessionStartHookResponse } from './hooks.dto.js';
@@ -20,6 +20,7 @@ export class SessionStartHookController {
 
   @Get()
   @Access({ scope: 'none', resource: AGENT })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.hookedAgent } })
   @ApiOperation({ operationId: 'getSessionStartHook', summary: "Read an agent's session-start hook", description: 'With none the answer is 404.' })
   @ApiOkResponse({ type: SessionStartHookResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -29,6 +30,10 @@ export class SessionStartHookController {
 
   @Put()
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({
+    path: { agentId: EXAMPLE_IDS.hookedAgent },
+    body: { app: 'shop', toolName: 'customer', timeoutMs: 1_000, staticArgs: { region: 'eu' } },
+  })
   @ApiOperation({
     operationId: 'replaceSessionStartHook',
     summary: 'Set the tool that is called once at the start of each thread',
@@ -56,6 +61,7 @@ export class SessionStartHookController {
   @Delete()
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.spareAgent } })
   @ApiOperation({
     operationId: 'deleteSessionStartHook',
     summary: "Remove an agent's session-start hook",

@@ -10,7 +10,7 @@ import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, type CurrentAgent, etagOf, writeTargetOf } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiErrors, LargeBody, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, EXAMPLE_IDS, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { ChangeSections } from '../application/change-sections.js';
 import { ReadSections } from '../application/read-sections.js';
 import { ReplaceSections } from '../application/replace-sections.js';
@@ -24,6 +24,7 @@ import {
   SectionResponse,
   sectionView,
 } from './sections.dto.js';
+import { AgentWithSectionsNotFound, ExistingDuplicateSectionNames, SectionNameTaken, SectionNotFound } from '../domain/instructions.errors.js';
 
 const AGENT = pathResource(SECTIONS_AGENT, 'agentId');
 
@@ -45,7 +46,7 @@ export class SectionsController {
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound())
   async list(
     @Caller() caller: ApiKeyPrincipal,
     @Resource(SECTIONS_AGENT) { version }: CurrentAgent,
@@ -58,6 +59,15 @@ export class SectionsController {
   @Put()
   @LargeBody()
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({
+    body: {
+      sections: [
+        { name: 'Tone', content: 'Be friendly and brief.' },
+        { name: 'Opening hours', content: 'Monday to Friday, 9 to 18.' },
+        { name: 'Returns', content: 'A bicycle can be returned within 30 days.' },
+      ],
+    },
+  })
   @ApiOperation({
     operationId: 'replaceSections',
     summary: "Put a complete list in place of an agent's sections",
@@ -70,7 +80,7 @@ export class SectionsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 413)
+  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new ExistingDuplicateSectionNames(['Tone']), 413)
   async replace(
     @Caller() caller: ApiKeyPrincipal,
     @Resource(SECTIONS_AGENT) agent: CurrentAgent,
@@ -87,6 +97,7 @@ export class SectionsController {
   @Post()
   @LargeBody()
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ body: { name: 'Warranty', content: 'Frames have a warranty of ten years.' } })
   @ApiOperation({
     operationId: 'createSection',
     summary: 'Append a section at the end',
@@ -95,7 +106,7 @@ export class SectionsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiCreatedResponse({ type: SectionResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 413)
+  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNameTaken(), 413)
   async create(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -110,6 +121,7 @@ export class SectionsController {
   @Patch(':sectionId')
   @LargeBody()
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ body: { content: 'Be friendly, brief and exact.' } })
   @ApiOperation({
     operationId: 'updateSection',
     summary: 'Rename or rewrite a section, which keeps its id and its place',
@@ -120,7 +132,7 @@ export class SectionsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionResponse })
-  @ApiErrors(400, 401, 403, 404, 409, 413)
+  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNotFound(), new SectionNameTaken(), 413)
   async change(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -140,6 +152,7 @@ export class SectionsController {
   @Delete(':sectionId')
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ path: { sectionId: EXAMPLE_IDS.deletedSection } })
   @ApiOperation({
     operationId: 'deleteSection',
     summary: 'Delete a section; the others keep their order, without a gap',
@@ -148,7 +161,7 @@ export class SectionsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404, 409)
+  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNotFound(), 409)
   async delete(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

@@ -12,7 +12,7 @@ const NAME = 'Matched exactly, as it was sent.';
 export class SectionBody {
   @StringField({ ...NAME_LENGTH, description: NAME })
   readonly name!: string;
-  @StringField(CONTENT_LENGTH)
+  @StringField({ ...CONTENT_LENGTH, description: 'What the model reads under the name.' })
   readonly content!: string;
 }
 
@@ -27,22 +27,22 @@ export class ReplaceSectionsBody {
 export class ChangeSectionBody {
   @StringField({ ...NAME_LENGTH, optional: true, description: NAME })
   readonly name?: string;
-  @StringField({ ...CONTENT_LENGTH, optional: true })
+  @StringField({ ...CONTENT_LENGTH, optional: true, description: 'What the model reads under the name; unchanged when omitted.' })
   readonly content?: string;
 }
 
 export class SectionResponse {
-  @UuidField()
+  @UuidField({ description: 'Names the section in its path. It stays when the section is renamed by `PATCH`.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'The heading under which the model reads the content.' })
   readonly name!: string;
-  @StringField()
+  @StringField({ description: 'What the model reads under the name.' })
   readonly content!: string;
   @IntegerField({ min: 0, description: 'Index in prompt order, from 0.' })
   readonly position!: number;
-  @TimestampField()
+  @TimestampField({ description: 'When the section was added.' })
   readonly createdAt!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When its name, content or position last changed.' })
   readonly updatedAt!: string;
 }
 

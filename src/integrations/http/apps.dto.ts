@@ -3,7 +3,7 @@ import { BooleanField, EnumField, ObjectListField, StringField, StringListField 
 export class AppResponse {
   @StringField({ description: 'The `app` of an integration of type `managed-mcp`.', example: 'linear' })
   readonly slug!: string;
-  @StringField({ example: 'Linear' })
+  @StringField({ example: 'Linear', description: 'For people.' })
   readonly name!: string;
   @EnumField(['remote', 'local'], { description: '`local`: a process that the service runs for this integration alone.' })
   readonly transport!: 'remote' | 'local';

@@ -36,14 +36,25 @@ export function HttpHeadersField(kinds: readonly HeaderKind[], options: FieldOpt
   return field(options, schema, rule('isHeaders', (value) => fault(value) === undefined, { message }));
 }
 
-const VALUE = { type: 'string', minLength: HEADER_VALUE_LENGTH.min, maxLength: HEADER_VALUE_LENGTH.max };
+const VALUE = {
+  type: 'string',
+  minLength: HEADER_VALUE_LENGTH.min,
+  maxLength: HEADER_VALUE_LENGTH.max,
+  description: 'What is sent, in characters that an HTTP header can carry.',
+};
+
+const KINDS = {
+  plain_text: 'Stored as it is, and returned.',
+  secret: 'Kept in the vault, and never returned.',
+  vault: 'The secret that is stored.',
+} satisfies Record<HeaderKind, string>;
 
 const SCHEMAS = {
   plain_text: headerSchema('plain_text', { value: VALUE }, ['value']),
-  secret: { ...headerSchema('secret', { value: VALUE }, ['value']), description: 'Kept in the vault, and never returned.' },
+  secret: headerSchema('secret', { value: VALUE }, ['value']),
   vault: {
-    ...headerSchema('vault', { keyName: { type: 'string', minLength: KEY_NAME_LENGTH.min, maxLength: KEY_NAME_LENGTH.max } }, []),
-    description: 'Keeps the secret that is stored; keyName, as it was read, may be left out.',
+    ...headerSchema('vault', { keyName: { type: 'string', minLength: KEY_NAME_LENGTH.min, maxLength: KEY_NAME_LENGTH.max, description: 'As it was read; it may be left out.' } }, []),
+    description: 'Keeps the secret that is stored.',
   },
 } satisfies Record<HeaderKind, object>;
 
@@ -51,7 +62,7 @@ function headerSchema(kind: HeaderKind, properties: object, required: readonly s
   return {
     type: 'object',
     required: ['type', ...required],
-    properties: { type: { type: 'string', enum: [kind] }, ...properties },
+    properties: { type: { type: 'string', enum: [kind], description: KINDS[kind] }, ...properties },
     additionalProperties: false,
   };
 }

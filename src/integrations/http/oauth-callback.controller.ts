@@ -24,10 +24,10 @@ export class OAuthCallbackController {
     summary: "Complete a sign-in to a tool integration's server",
     description: 'Browsers come here from the authorization server. A state is good for one visit.',
   })
-  @ApiQuery({ name: 'state', required: false, schema: { type: 'string' } })
-  @ApiQuery({ name: 'code', required: false, schema: { type: 'string' } })
-  @ApiQuery({ name: 'iss', required: false, schema: { type: 'string' } })
-  @ApiQuery({ name: 'error', required: false, schema: { type: 'string' } })
+  @ApiQuery({ name: 'state', required: false, description: 'Names the sign-in that was begun.', schema: { type: 'string' } })
+  @ApiQuery({ name: 'code', required: false, description: 'What the sign-in is completed with.', schema: { type: 'string' } })
+  @ApiQuery({ name: 'iss', required: false, description: 'The authorization server, where it says so.', schema: { type: 'string' } })
+  @ApiQuery({ name: 'error', required: false, description: 'Why the person or the server did not go on.', schema: { type: 'string' } })
   @ApiResponse({ status: 302, description: 'The sign-in is completed; to the redirectUrl that it was begun with.' })
   @ApiResponse({ status: 400, description: 'A page that says why the sign-in was not completed.', ...SIGN_IN_PAGE_OR_ERROR })
   @ApiResponse({ status: 502, description: 'A page: the authorization server did not do its part.', ...SIGN_IN_PAGE })

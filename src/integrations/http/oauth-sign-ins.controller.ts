@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, UuidParam } from '../../platform/http/index.js';
 import { StartSignIn } from '../oauth/start-sign-in.js';
 import { ChangeableIntegrationGuard } from './changeable-integration.guard.js';
 import { AuthorizeBody, AuthorizeResponse } from './oauth.dto.js';
@@ -16,6 +16,7 @@ export class OAuthSignInsController {
   @UseGuards(ChangeableIntegrationGuard)
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiExample({ body: { redirectUrl: 'https://example.com/connected' } })
   @ApiOperation({
     operationId: 'authorizeToolIntegration',
     summary: "Begin a sign-in to a tool integration's server",

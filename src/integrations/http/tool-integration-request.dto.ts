@@ -64,7 +64,7 @@ function emptyIn(map: unknown): string | undefined {
 }
 
 export class ManagedMcpBody extends IntegrationBody {
-  @LiteralField('managed-mcp')
+  @LiteralField('managed-mcp', { description: "An app of the operator's catalogue." })
   readonly type!: 'managed-mcp';
   @StringField({ ...APP_LENGTH, description: `The slug of an app of the catalogue. ${IDENTITY}` })
   readonly app!: string;
@@ -76,26 +76,29 @@ export class ManagedMcpBody extends IntegrationBody {
 }
 
 export class WorkflowPlatformBody extends IntegrationBody {
-  @LiteralField('workflow-platform')
+  @LiteralField('workflow-platform', { description: 'An app of the workflow platform that the operator has connected.' })
   readonly type!: 'workflow-platform';
   @StringField({ pattern: /^[A-Za-z0-9_-]{1,100}$/, description: IDENTITY })
   readonly nameSlug!: string;
-  @EnumField(WORKFLOW_AUTH_TYPES, { nullable: true })
+  @EnumField(WORKFLOW_AUTH_TYPES, {
+    nullable: true,
+    description: 'How the platform signs in to the app: with keys, with OAuth or not at all; null where it is not known.',
+  })
   readonly authType!: WorkflowAuthType | null;
 }
 
 export class OAuthBody {
-  @LiteralField('oauth')
+  @LiteralField('oauth', { description: 'A person signs in; `POST .../authorize` says where.' })
   readonly type!: 'oauth';
 }
 
 export class NoAuthBody {
-  @LiteralField('none')
+  @LiteralField('none', { description: 'The server asks for no credential.' })
   readonly type!: 'none';
 }
 
 export class StaticAuthBody {
-  @LiteralField('static')
+  @LiteralField('static', { description: 'A header authenticates.' })
   readonly type!: 'static';
   @StringField({ min: 1, max: 255, description: 'The entry of httpHeaders that authenticates; it must be there.' })
   readonly headerKey!: string;
@@ -105,15 +108,15 @@ export class StaticAuthBody {
 export const AUTH_VARIANTS: Variants = { oauth: () => OAuthBody, none: () => NoAuthBody, static: () => StaticAuthBody };
 
 class CustomMcpSettingsBody extends IntegrationBody {
-  @LiteralField('custom-mcp')
+  @LiteralField('custom-mcp', { description: 'An MCP server of your own.' })
   readonly type!: 'custom-mcp';
   @StringField({ ...APP_LENGTH, description: `A label. ${IDENTITY}` })
   readonly app!: string;
   @ServerUrlField()
   readonly url!: string;
-  @EnumField(TRANSPORT_TYPES)
+  @EnumField(TRANSPORT_TYPES, { description: 'How the server is talked to; `sse` is the older of the two transports of MCP.' })
   readonly transportType!: TransportType;
-  @UnionField('type', AUTH_VARIANTS)
+  @UnionField('type', AUTH_VARIANTS, { description: 'How the service signs in to the server.' })
   readonly auth!: IntegrationAuth;
 }
 

@@ -34,12 +34,18 @@ export const OFFERED_TOOLS =
 const VAULT_REFERENCE = {
   type: 'object',
   required: ['type', 'keyName'],
-  properties: { type: { type: 'string', enum: ['vault'] }, keyName: { type: 'string' } },
+  properties: {
+    type: { type: 'string', enum: ['vault'], description: 'The value is in the vault.' },
+    keyName: { type: 'string', description: 'Under which name it is there.' },
+  },
 };
 const PLAIN_HEADER = {
   type: 'object',
   required: ['type', 'value'],
-  properties: { type: { type: 'string', enum: ['plain_text'] }, value: { type: 'string' } },
+  properties: {
+    type: { type: 'string', enum: ['plain_text'], description: 'The value is no secret.' },
+    value: { type: 'string', description: 'What is sent.' },
+  },
 };
 
 export class IntegrationToolResponse {
@@ -54,7 +60,7 @@ export class IntegrationToolResponse {
 }
 
 class ToolIntegrationResponse {
-  @UuidField()
+  @UuidField({ description: '`{integrationId}` in paths.' })
   readonly id!: string;
   @EnumField(['agent', 'organization'], { description: 'organization: shared by all agents that it was added to.' })
   readonly scope!: 'agent' | 'organization';
@@ -70,7 +76,7 @@ class ToolIntegrationResponse {
     description: `Of the last successful listing, without those whose name or schema no model could be given. ${OFFERED_TOOLS}`,
   })
   readonly tools!: readonly IntegrationToolResponse[];
-  @TimestampField()
+  @TimestampField({ description: 'When it was created.' })
   readonly createdAt!: string;
   @TimestampField({ description: 'When it was last changed; adding it to another agent changes nothing.' })
   readonly updatedAt!: string;
@@ -85,33 +91,33 @@ export class IntegrationSecretsResponse {
 }
 
 export class ManagedMcpResponse extends ToolIntegrationResponse {
-  @LiteralField('managed-mcp')
+  @LiteralField('managed-mcp', { description: "An app of the operator's catalogue." })
   readonly type!: 'managed-mcp';
   @StringField({ description: 'The slug of an app of the catalogue.' })
   readonly app!: string;
-  @ObjectField(() => IntegrationSecretsResponse)
+  @ObjectField(() => IntegrationSecretsResponse, { description: 'Which secrets are stored.' })
   readonly secrets!: IntegrationSecretsResponse;
 }
 
 export class WorkflowPlatformResponse extends ToolIntegrationResponse {
-  @LiteralField('workflow-platform')
+  @LiteralField('workflow-platform', { description: 'An app of the workflow platform.' })
   readonly type!: 'workflow-platform';
-  @StringField()
+  @StringField({ description: "The platform's name of the app." })
   readonly nameSlug!: string;
-  @EnumField(['keys', 'oauth', 'none'], { nullable: true })
+  @EnumField(['keys', 'oauth', 'none'], { nullable: true, description: 'How the platform signs in to the app; null where it is not known.' })
   readonly authType!: WorkflowAuthType | null;
 }
 
 export class CustomMcpResponse extends ToolIntegrationResponse {
-  @LiteralField('custom-mcp')
+  @LiteralField('custom-mcp', { description: 'An MCP server of your own.' })
   readonly type!: 'custom-mcp';
   @StringField({ description: 'The label that it is known by.' })
   readonly app!: string;
-  @StringField()
+  @StringField({ description: 'Where the server is.' })
   readonly url!: string;
-  @EnumField(['sse', 'streamableHttp'])
+  @EnumField(['sse', 'streamableHttp'], { description: 'How the server is talked to.' })
   readonly transportType!: TransportType;
-  @UnionField('type', AUTH_VARIANTS)
+  @UnionField('type', AUTH_VARIANTS, { description: 'How the service signs in to the server.' })
   readonly auth!: IntegrationAuth;
   @field(
     { description: 'Headers by their names; of a secret one, where its value is, which is never returned.' },

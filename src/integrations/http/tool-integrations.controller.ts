@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, UseGuards } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors, ApiUnionResponse, UnionBody, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, ApiUnionResponse, EXAMPLE_IDS, UnionBody, UuidParam } from '../../platform/http/index.js';
 import { ChangeIntegration } from '../application/change-integration.js';
 import { CreateIntegration } from '../application/create-integration.js';
 import { ReadIntegrations } from '../application/read-integrations.js';
@@ -13,6 +13,7 @@ import { CREATE_VARIANTS, type CreateToolIntegrationBody, UPDATE_VARIANTS, type 
 import { requestOf } from './tool-integration-request.js';
 import { OFFERED_TOOLS, RESPONSE_VARIANTS, ToolIntegrationListResponse, ToolIntegrationTestResponse } from './tool-integration-response.dto.js';
 import { toolIntegrationView, type ToolIntegrationView } from './tool-integration-view.js';
+import { IntegrationExists, IntegrationIdentityMismatch } from '../domain/integrations.errors.js';
 
 const AGENT = pathResource('agent', 'agentId');
 
@@ -29,6 +30,20 @@ export class ToolIntegrationsController {
 
   @Post()
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({
+    bodies: {
+      'An app of the catalogue': { type: 'managed-mcp', app: 'memory' },
+      'An app of the workflow platform': { type: 'workflow-platform', nameSlug: 'crm', authType: 'oauth' },
+      'A server of your own': {
+        type: 'custom-mcp',
+        app: 'shop',
+        url: 'https://tools.example.com/mcp',
+        transportType: 'streamableHttp',
+        auth: { type: 'static', headerKey: 'X-Api-Key' },
+        httpHeaders: { 'X-Api-Key': { type: 'secret', value: 'the-key' } },
+      },
+    },
+  })
   @ApiOperation({
     operationId: 'createToolIntegration',
     summary: 'Add a tool integration to an agent',
@@ -40,7 +55,7 @@ export class ToolIntegrationsController {
       OFFERED_TOOLS,
   })
   @ApiUnionResponse(201, 'type', RESPONSE_VARIANTS)
-  @ApiErrors(400, 401, 403, 404, 409, 422)
+  @ApiErrors(400, 401, 403, 404, IntegrationExists.onAgent('shop'), 422)
   async create(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -82,6 +97,19 @@ export class ToolIntegrationsController {
   @Put(':integrationId')
   @UseGuards(ChangeableIntegrationGuard)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({
+    bodies: {
+      'An app of the catalogue': { type: 'managed-mcp', app: 'everything', excludedTools: ['get-env'] },
+      'A server of your own': {
+        type: 'custom-mcp',
+        app: 'shop',
+        url: 'https://tools.example.com/mcp',
+        transportType: 'streamableHttp',
+        auth: { type: 'static', headerKey: 'X-Api-Key' },
+        httpHeaders: { 'X-Api-Key': { type: 'vault' } },
+      },
+    },
+  })
   @ApiOperation({
     operationId: 'updateToolIntegration',
     summary: 'Replace a tool integration, for every agent that uses it',
@@ -92,7 +120,7 @@ export class ToolIntegrationsController {
       'the integration cannot change it (403 forbidden_by_agent_allowlist).',
   })
   @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(400, new IntegrationIdentityMismatch('app', 'shop'), 401, 403, 404)
   async update(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -105,6 +133,7 @@ export class ToolIntegrationsController {
   @Delete(':integrationId')
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.spareAgent, integrationId: EXAMPLE_IDS.deletedIntegration } })
   @ApiOperation({
     operationId: 'deleteToolIntegration',
     summary: 'Remove a tool integration from an agent',

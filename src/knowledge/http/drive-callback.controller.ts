@@ -21,9 +21,9 @@ export class DriveCallbackController {
     summary: "Complete a person's sign-in to the drive",
     description: 'Browsers come here from the drive. A state is good for one visit that brings a code or an error, within 10 minutes.',
   })
-  @ApiQuery({ name: 'state', required: false, schema: { type: 'string' } })
-  @ApiQuery({ name: 'code', required: false, schema: { type: 'string' } })
-  @ApiQuery({ name: 'error', required: false, schema: { type: 'string' } })
+  @ApiQuery({ name: 'state', required: false, description: 'Names the sign-in that was begun.', schema: { type: 'string' } })
+  @ApiQuery({ name: 'code', required: false, description: 'What the sign-in is completed with.', schema: { type: 'string' } })
+  @ApiQuery({ name: 'error', required: false, description: 'Why the person or the server did not go on.', schema: { type: 'string' } })
   @ApiResponse({ status: 302, description: 'The sign-in is completed; to the redirectUrl that it was begun with.' })
   @ApiResponse({ status: 400, description: 'A page that says why the sign-in was not completed.', ...SIGN_IN_PAGE_OR_ERROR })
   @ApiResponse({ status: 502, description: 'A page: the drive did not do its part.', ...SIGN_IN_PAGE })

@@ -1,11 +1,12 @@
 import { Body, Controller, Delete, Get, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { AddServiceAccount } from '../application/add-service-account.js';
 import { RemoveServiceAccount } from '../application/remove-service-account.js';
 import { type ListedServiceAccount, ServiceAccountRepository } from '../persistence/service-account.repository.js';
 import { AddServiceAccountBody, DeletedServiceAccountResponse, ServiceAccountListResponse, ServiceAccountResponse } from './drive.dto.js';
+import { ForbiddenServiceAccountManage, ServiceAccountExists } from '../domain/drive-errors.js';
 
 @ApiTags('Drive service accounts')
 @Controller('v1/integrations/drive/service-accounts')
@@ -27,6 +28,12 @@ export class DriveServiceAccountsController {
 
   @Post()
   @Access({ scope: 'manageAgents', level: 'organization' })
+  @ApiExample({
+    body: {
+      keyFileContent:
+        '{"type": "service_account", "project_id": "example", "client_email": "agent@example.iam.gserviceaccount.com", "private_key_id": "1", "private_key": "<PEM>"}',
+    },
+  })
   @ApiOperation({
     operationId: 'addDriveServiceAccount',
     summary: 'Add a drive service account',
@@ -35,13 +42,14 @@ export class DriveServiceAccountsController {
       'with its reason. An account that the organization has already answers 409 service_account_exists. Addresses in the key file are not used.',
   })
   @ApiCreatedResponse({ type: ServiceAccountResponse })
-  @ApiErrors(400, 401, 403, 409, 502, 503)
+  @ApiErrors(400, 401, 403, new ServiceAccountExists('agent@example.iam.gserviceaccount.com'), 502, 503)
   async add(@Caller() caller: ApiKeyPrincipal, @Body() { keyFileContent }: AddServiceAccountBody): Promise<ServiceAccountResponse> {
     return viewOf(await this.addServiceAccount.execute(caller, keyFileContent));
   }
 
   @Delete(':id')
   @Access({ scope: 'manageAgents', level: 'organization' })
+  @ApiExample({ path: { id: EXAMPLE_IDS.serviceAccount } })
   @ApiOperation({
     operationId: 'deleteDriveServiceAccount',
     summary: 'Delete a drive service account',
@@ -50,7 +58,7 @@ export class DriveServiceAccountsController {
       'is answered 403 forbidden_service_account_manage.',
   })
   @ApiOkResponse({ type: DeletedServiceAccountResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(400, 401, new ForbiddenServiceAccountManage(), 404)
   async remove(@Caller() caller: ApiKeyPrincipal, @UuidParam('id') id: string): Promise<DeletedServiceAccountResponse> {
     await this.removeServiceAccount.execute(caller, id);
     return { id, deleted: true };

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Post, Put, Req } from '@nestjs
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, UuidParam } from '../../platform/http/index.js';
 import { ReadDriveSource, type ReadSource } from '../application/read-drive-source.js';
 import { RemoveDriveSources } from '../application/remove-drive-sources.js';
 import { SelectDriveFiles } from '../application/select-drive-files.js';
@@ -24,6 +24,7 @@ export class DriveSourcesController {
 
   @Put('drive')
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'] } })
   @ApiOperation({
     operationId: 'updateDriveKnowledge',
     summary: 'Sync drive files and folders through a service account',
@@ -81,6 +82,7 @@ export class DriveSourcesController {
   @Post('drive-oauth/authorize')
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'], redirectUrl: 'https://example.com/connected' } })
   @ApiOperation({
     operationId: 'authorizeDrive',
     summary: "Begin a person's sign-in to the drive",

@@ -15,15 +15,15 @@ export class AddServiceAccountBody {
 }
 
 export class ServiceAccountResponse {
-  @UuidField()
+  @UuidField({ description: 'The `integrationId` of drive knowledge.' })
   readonly id!: string;
   @StringField({ description: 'Share files and folders of the drive with this address.' })
   readonly clientEmail!: string;
-  @StringField()
+  @StringField({ description: 'The project in the key file.' })
   readonly projectId!: string;
   @UuidField({ description: 'The member who added it.' })
   readonly addedBy!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When it was added.' })
   readonly createdAt!: string;
   @IntegerField({ min: 0, description: 'Agents that use it.' })
   readonly agentCount!: number;
@@ -35,9 +35,9 @@ export class ServiceAccountListResponse {
 }
 
 export class DeletedServiceAccountResponse {
-  @UuidField()
+  @UuidField({ description: 'The account that is gone, with the knowledge that agents had through it.' })
   readonly id!: string;
-  @BooleanField()
+  @BooleanField({ description: 'Always true.' })
   readonly deleted!: true;
 }
 
@@ -61,24 +61,24 @@ export class DriveAuthorizeResponse {
 }
 
 export class DriveFileResponse {
-  @StringField()
+  @StringField({ description: 'Id of the file or folder in the drive.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'Its name in the drive when it was selected.' })
   readonly name!: string;
-  @StringField()
+  @StringField({ description: 'Its type in the drive.' })
   readonly mimeType!: string;
-  @EnumField(['file', 'folder'])
+  @EnumField(['file', 'folder'], { description: 'A folder is taken with all below it.' })
   readonly kind!: 'file' | 'folder';
 }
 
 export class DriveSyncResponse {
-  @EnumField(SYNC_STATES)
+  @EnumField(SYNC_STATES, { description: '`PARTIAL_SUCCESS`: some file failed. `SUSPENDED`: there is nothing to sync.' })
   readonly state!: SyncState;
   @TimestampField({ nullable: true, description: 'The end of the last sync that did not fail.' })
   readonly lastSuccessfulSyncAt!: string | null;
   @StringField({ nullable: true, description: 'What the last sync that ended had to complain of; kept while another one is under way.' })
   readonly lastError!: string | null;
-  @TimestampField({ nullable: true })
+  @TimestampField({ nullable: true, description: 'When the newest sync began; null before the first.' })
   readonly startedAt!: string | null;
 }
 
@@ -87,7 +87,7 @@ export class DriveSourceResponse {
   readonly files!: readonly DriveFileResponse[];
   @UuidField({ description: 'The service account; of a sign-in, an id of its own.' })
   readonly integrationId!: string;
-  @ObjectField(() => DriveSyncResponse)
+  @ObjectField(() => DriveSyncResponse, { description: 'How the newest sync stands.' })
   readonly sync!: DriveSyncResponse;
   @IntegerField({ min: 0, description: 'Passages of its files that are indexed.' })
   readonly chunks!: number;

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, pathResource, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
-import { ApiErrors, disconnectSignal } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, disconnectSignal } from '../../platform/http/index.js';
 import { type KnowledgeResult, SearchKnowledge } from '../search/search-knowledge.js';
 import { type KnowledgeResultResponse, KnowledgeResultListResponse, SearchKnowledgeBody } from './search.dto.js';
 
@@ -15,6 +15,7 @@ export class SearchController {
   @Post()
   @HttpCode(200)
   @Access({ scope: 'none', resource: pathResource('agent', 'agentId') })
+  @ApiExample({ body: { query: 'How long is the warranty?', maxResults: 3 } })
   @ApiOperation({
     operationId: 'searchKnowledge',
     summary: "Search an agent's knowledge",

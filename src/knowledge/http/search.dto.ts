@@ -3,7 +3,7 @@ import { MAX_QUERY_LENGTH } from '../domain/query.js';
 import { SOURCE_KINDS } from '../domain/source-kind.js';
 
 export class SearchKnowledgeBody {
-  @StringField({ min: 1, max: MAX_QUERY_LENGTH })
+  @StringField({ min: 1, max: MAX_QUERY_LENGTH, description: 'What to look for, in words or as a question.' })
   readonly query!: string;
   @IntegerField({ min: 1, max: 50, optional: true, description: "In place of the agent's own, as the two others." })
   readonly maxResults?: number;
@@ -21,9 +21,9 @@ export class SearchKnowledgeBody {
 export class KnowledgeResultResponse {
   @UuidField({ description: 'Of the page or file; an uploaded file is listed under this id.' })
   readonly sourceId!: string;
-  @EnumField(SOURCE_KINDS)
+  @EnumField(SOURCE_KINDS, { description: 'Where the text comes from.' })
   readonly kind!: string;
-  @StringField()
+  @StringField({ description: 'Title of the page, or name of the file.' })
   readonly title!: string;
   @StringField({ nullable: true, description: 'Where a person can look at it; null for uploaded files.' })
   readonly url!: string | null;
@@ -31,7 +31,7 @@ export class KnowledgeResultResponse {
   readonly heading!: string | null;
   @IntegerField({ nullable: true, description: 'Of a PDF or a presentation, from 1; null otherwise.' })
   readonly page!: number | null;
-  @StringField()
+  @StringField({ description: 'The passage, as the model is given it.' })
   readonly text!: string;
   @NumberField({ description: '0 to 1.' })
   readonly score!: number;

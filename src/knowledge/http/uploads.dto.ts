@@ -18,19 +18,19 @@ export class UploadedFileBody {
 }
 
 export class KnowledgeFileResponse {
-  @UuidField()
+  @UuidField({ description: '`{fileId}` in the path that deletes it, and the `sourceId` of search results.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'Name of the file as it was uploaded.' })
   readonly name!: string;
   @StringField({ description: 'As it was uploaded, without parameters.' })
   readonly contentType!: string;
   @IntegerField({ description: 'In bytes.' })
   readonly size!: number;
-  @EnumField(['processing', 'ready', 'failed'])
+  @EnumField(['processing', 'ready', 'failed'], { description: 'The agent finds its text once it is `ready`.' })
   readonly status!: string;
   @StringField({ nullable: true, description: 'Why it failed; null otherwise.' })
   readonly error!: string | null;
-  @TimestampField()
+  @TimestampField({ description: 'When it was uploaded.' })
   readonly createdAt!: string;
   @ScalarMapField({ nullable: true, description: 'Null where every run sees the file.' })
   readonly scope!: Readonly<Record<string, string | number | boolean>> | null;

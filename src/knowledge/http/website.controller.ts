@@ -2,7 +2,7 @@ import { Body, Controller, Get, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { AgentNotFound, type RunnableAgent } from '../../agents/index.js';
-import { ApiCauses, ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, UuidParam } from '../../platform/http/index.js';
 import { siteConfigsOf } from '../domain/website-configs.js';
 import { WEBSITE_UNSUPPORTED, WebsiteUnsupported } from '../domain/website.errors.js';
 import { MAX_EXCLUSIONS_OF_AGENT, MAX_URL_CHARACTERS } from '../website/limits.js';
@@ -37,6 +37,9 @@ export class WebsiteController {
 
   @Put()
   @Access({ scope: 'manageAgents', resource: pathResource(AGENT, 'agentId') })
+  @ApiExample({
+    body: { configs: [{ rootUrl: 'https://example.com/docs/', excludedUrls: ['https://example.com/docs/archive/'] }] },
+  })
   @ApiOperation({
     operationId: 'setWebsiteKnowledge',
     summary: "Replace an agent's websites and crawl them",

@@ -29,10 +29,10 @@ export class SetWebsiteBody {
 }
 
 export class WebsiteConfigResponse {
-  @StringField()
+  @StringField({ description: 'As it is stored: without fragment, with a slash at the end of the path.' })
   readonly rootUrl!: string;
 
-  @StringListField()
+  @StringListField({ description: 'Everything at or below each is left out.' })
   readonly excludedUrls!: readonly string[];
 
   @StringListField({ description: 'The root page alone: the crawl starts there and follows links. Anything else: just these pages.' })
@@ -43,7 +43,7 @@ export class CrawledPagesResponse {
   @IntegerField({ description: 'Addresses that the crawl decided to fetch; at its end the sum of the others.' })
   readonly found!: number;
 
-  @IntegerField()
+  @IntegerField({ description: 'Pages whose text can be found, unchanged ones included.' })
   readonly indexed!: number;
 
   @IntegerField({ description: 'No answer, 4xx, 5xx, too large, unreadable.' })
@@ -54,7 +54,9 @@ export class CrawledPagesResponse {
 }
 
 export class WebsiteSyncResponse {
-  @EnumField(SYNC_STATES)
+  @EnumField(SYNC_STATES, {
+    description: '`PARTIAL_SUCCESS`: some page failed, or the limit of pages ended the crawl. `SUSPENDED`: there is nothing to crawl.',
+  })
   readonly state!: SyncState;
 
   @TimestampField({ nullable: true, description: 'When a crawl last ended in SUCCESS or PARTIAL_SUCCESS.' })
@@ -63,18 +65,18 @@ export class WebsiteSyncResponse {
   @StringField({ nullable: true, description: 'What the last crawl that ended had to complain of; kept while another one is under way.' })
   readonly lastError!: string | null;
 
-  @TimestampField({ nullable: true })
+  @TimestampField({ nullable: true, description: 'When the newest crawl began; null before the first.' })
   readonly startedAt!: string | null;
 
-  @ObjectField(() => CrawledPagesResponse)
+  @ObjectField(() => CrawledPagesResponse, { description: 'Counts of the newest crawl; they grow while it is under way.' })
   readonly pages!: CrawledPagesResponse;
 }
 
 export class WebsiteResponse {
-  @ObjectListField(() => WebsiteConfigResponse)
+  @ObjectListField(() => WebsiteConfigResponse, { description: 'The sites, in the order in which they were set.' })
   readonly configs!: readonly WebsiteConfigResponse[];
 
-  @ObjectField(() => WebsiteSyncResponse)
+  @ObjectField(() => WebsiteSyncResponse, { description: 'How the newest crawl stands.' })
   readonly sync!: WebsiteSyncResponse;
 
   @IntegerField({ description: 'Pieces of text in the index.' })

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { UserKeys } from '../../conversations/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiErrors, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, UuidParam } from '../../platform/http/index.js';
 import { EraseMemories } from '../application/erase-memories.js';
 import { ReadMemories } from '../application/read-memories.js';
 import type { Memory, MemoryOwner } from '../domain/memory.js';
@@ -20,6 +20,7 @@ export class MemoriesController {
 
   @Get()
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiExample({ query: { userId: 'user-42' } })
   @ApiOperation({
     operationId: 'listMemories',
     summary: 'Read what an agent remembers of a user',
@@ -39,6 +40,7 @@ export class MemoriesController {
 
   @Delete()
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @ApiExample({ query: { userId: 'user-42' } })
   @ApiOperation({
     operationId: 'eraseMemories',
     summary: 'Erase what an agent remembers of a user',

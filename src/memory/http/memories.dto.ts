@@ -11,11 +11,11 @@ export class MemoriesQuery {
 }
 
 export class MemoryResponse {
-  @UuidField()
+  @UuidField({ description: 'Id of the memory.' })
   readonly id!: string;
-  @StringField()
+  @StringField({ description: 'What the agent noted.' })
   readonly text!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When it was first saved.' })
   readonly createdAt!: string;
   @TimestampField({ description: 'When it was last saved, saved again or corrected.' })
   readonly updatedAt!: string;

@@ -2,13 +2,14 @@ import { Body, Controller, Delete, Get, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample } from '../../platform/http/index.js';
 import { ReadOrganizationGateway } from '../application/read-organization-gateway.js';
 import { RemoveOrganizationGateway } from '../application/remove-organization-gateway.js';
 import { SetOrganizationGateway } from '../application/set-organization-gateway.js';
 import { ROUTED_TYPES } from '../providers/gateway-routes.js';
 import { MODEL_PROVIDERS } from '../providers/index.js';
 import { GatewayDeletedResponse, gatewayOf, GatewayResponse, gatewayView, SetGatewayBody } from './gateway.dto.js';
+import { GatewayNotPermitted } from '../domain/gateway.errors.js';
 
 const PATHS = MODEL_PROVIDERS.flatMap(({ gatewayPath }) => gatewayPath ?? []);
 
@@ -45,13 +46,14 @@ export class GatewayController {
 
   @Put()
   @Access({ scope: 'manageAgents', level: 'organization' })
+  @ApiExample({ body: { enabled: true, edgeAccountId: 'account-1', gatewayName: 'agents', edgeApiToken: 'the-token' } })
   @ApiOperation({
     operationId: 'setGateway',
     summary: "Set the organization's routing gateway",
     description: `${EFFECT} Effective at once in the process that answers, within 5 seconds in the others.`,
   })
   @ApiOkResponse({ type: GatewayResponse })
-  @ApiErrors(400, 401, 403)
+  @ApiErrors(400, 401, new GatewayNotPermitted())
   async set(@Caller() caller: ApiKeyPrincipal, @Body() body: SetGatewayBody): Promise<GatewayResponse> {
     return gatewayView(await this.setGateway.execute(caller.organizationId, gatewayOf(body)));
   }

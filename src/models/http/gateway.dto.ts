@@ -16,27 +16,33 @@ export class SetGatewayBody {
     Equals(true, says('must be true; to route no more, delete the gateway')),
   )
   readonly enabled!: true;
-  @StringField({ min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
+  @StringField({
+    min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    description: 'Your account at the gateway: the first part of the path that requests to models take.',
+  })
   readonly edgeAccountId!: string;
-  @StringField({ min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART })
+  @StringField({
+    min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    description: 'Name of the gateway within that account: the second part of the path.',
+  })
   readonly gatewayName!: string;
   @StringField({ min: 1, max: MAX_GATEWAY_TOKEN, pattern: HEADER_TOKEN, description: 'Never returned.' })
   readonly edgeApiToken!: string;
 }
 
 export class GatewayResponse {
-  @BooleanField()
+  @BooleanField({ description: 'Always true: an organization without a gateway is answered `204`.' })
   readonly enabled!: true;
-  @StringField()
+  @StringField({ description: 'The account at the gateway.' })
   readonly edgeAccountId!: string;
-  @StringField()
+  @StringField({ description: 'Name of the gateway within the account.' })
   readonly gatewayName!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When the gateway was last set.' })
   readonly updatedAt!: string;
 }
 
 export class GatewayDeletedResponse {
-  @BooleanField()
+  @BooleanField({ description: 'Always true; from now on agents call their providers directly.' })
   readonly deleted!: true;
 }
 

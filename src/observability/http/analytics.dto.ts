@@ -24,9 +24,9 @@ export class FeedbackQuery {
 }
 
 export class ReactionShareResponse {
-  @EnumField(REACTION_NAMES)
+  @EnumField(REACTION_NAMES, { description: 'Which reaction is counted.' })
   readonly reaction!: ReactionName;
-  @IntegerField()
+  @IntegerField({ description: 'How many replies have it.' })
   readonly count!: number;
   @NumberField({ description: 'Of all messages, from 0 to 1; 0 where there are none.' })
   readonly share!: number;
@@ -68,22 +68,22 @@ export class UsageQuery {
 export class PercentilesResponse {
   @IntegerField({ nullable: true, description: 'Null where there is no value.' })
   readonly p50!: number | null;
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: '95 of 100 values are at most this; null where there is no value.' })
   readonly p95!: number | null;
 }
 
 export class UsageBucketResponse {
-  @TimestampField()
+  @TimestampField({ description: 'First moment of the bucket.' })
   readonly start!: string;
   @IntegerField({ description: 'Runs that started in the bucket and have ended.' })
   readonly runs!: number;
   @IntegerField({ description: 'Those that failed or timed out.' })
   readonly failed!: number;
-  @IntegerField()
+  @IntegerField({ description: 'What models read in these runs, where the provider told.' })
   readonly inputTokens!: number;
-  @IntegerField()
+  @IntegerField({ description: 'What models wrote in these runs, thinking included, where the provider told.' })
   readonly outputTokens!: number;
-  @NumberField()
+  @NumberField({ description: 'What these runs cost, to four decimals.' })
   readonly credits!: number;
   @ObjectField(() => PercentilesResponse, { description: 'Milliseconds from the start of a run to its end, to within 2.5 %.' })
   readonly durationMs!: PercentilesResponse;
@@ -96,7 +96,7 @@ export class UsageResponse {
   readonly from!: string;
   @TimestampField({ description: 'End of the last bucket.' })
   readonly to!: string;
-  @EnumField(BUCKETS)
+  @EnumField(BUCKETS, { description: 'How wide the buckets are.' })
   readonly bucket!: BucketWidth;
   @ObjectListField(() => UsageBucketResponse, { description: 'Oldest first, without gaps.' })
   readonly series!: readonly UsageBucketResponse[];

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, OrganizationDirectory, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ReadReactions } from '../../conversations/index.js';
 import { SessionStartOutcomes } from '../../hooks/index.js';
+import { DomainError } from '../../platform/errors/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ExportTraces } from '../application/export-traces.js';
 import { ReadTraces } from '../application/read-traces.js';
@@ -10,6 +11,9 @@ import type { Trace } from '../domain/trace.js';
 import { TraceAccessGuard } from './trace-access.guard.js';
 import { detailView, exportView, summaryView } from './trace-view.js';
 import { ExportTracesQuery, ListTracesQuery, TraceDetailResponse, TraceExportResponse, TraceListResponse } from './traces.dto.js';
+
+/** Unlike that of other budgets it has no code. */
+const BUDGET_USED_UP = new DomainError('rate_limited', 'Too many requests for traces; wait as long as Retry-After says.');
 
 @ApiTags('Traces')
 @Controller('v1/agents/:agentId')
@@ -33,7 +37,7 @@ export class TracesController {
       'and organization with the trace of a message. A page beyond the last is empty.',
   })
   @ApiOkResponse({ type: TraceListResponse })
-  @ApiErrors(400, 401, 403, 404, 429)
+  @ApiErrors(400, 401, 403, 404, BUDGET_USED_UP)
   async list(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -65,7 +69,7 @@ export class TracesController {
       'of exports. 20 requests per minute and organization.',
   })
   @ApiOkResponse({ type: TraceExportResponse })
-  @ApiErrors(400, 401, 403, 404, 429)
+  @ApiErrors(400, 401, 403, 404, BUDGET_USED_UP)
   async export(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -102,7 +106,7 @@ export class TracesController {
       '90 days. Shares a limit of 30 requests per minute and organization with the list of traces.',
   })
   @ApiOkResponse({ type: TraceDetailResponse })
-  @ApiErrors(400, 401, 403, 404, 429)
+  @ApiErrors(400, 401, 403, 404, BUDGET_USED_UP)
   async readByMessage(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

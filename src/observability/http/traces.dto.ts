@@ -77,11 +77,11 @@ export class ListTracesQuery {
 export class TraceUsageResponse {
   @IntegerField({ nullable: true, description: 'Null when the provider broke off before it told.' })
   readonly inputTokens!: number | null;
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: 'What the model wrote, thinking included; null as for `inputTokens`.' })
   readonly outputTokens!: number | null;
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: 'The sum of both; null as for `inputTokens`.' })
   readonly totalTokens!: number | null;
-  @NumberField()
+  @NumberField({ description: "What the run cost, to four decimals; 0 on an API key of the agent's own." })
   readonly credits!: number;
 }
 
@@ -95,23 +95,23 @@ export class TraceErrorResponse {
 class TraceFields {
   @UuidField({ description: 'The same as the id of the run.' })
   readonly id!: string;
-  @UuidField()
+  @UuidField({ description: 'The agent that ran.' })
   readonly agentId!: string;
   @UuidField({ nullable: true, description: 'The assistant message; null when the run ended without one.' })
   readonly messageId!: string | null;
-  @EnumField(CHANNELS)
+  @EnumField(CHANNELS, { description: "`widget` where somebody waited in the widget's conversation." })
   readonly channel!: Channel;
-  @StringField()
+  @StringField({ description: 'Type of the provider that the agent had.' })
   readonly provider!: string;
-  @StringField()
+  @StringField({ description: 'The model that the agent had.' })
   readonly model!: string;
-  @EnumField(STATUSES)
+  @EnumField(STATUSES, { description: 'How the run ended.' })
   readonly status!: RunStatus;
-  @TimestampField()
+  @TimestampField({ description: 'When the run was accepted.' })
   readonly startedAt!: string;
-  @IntegerField()
+  @IntegerField({ description: 'Milliseconds from the start of the run to its end.' })
   readonly latencyMs!: number;
-  @ObjectField(() => TraceUsageResponse)
+  @ObjectField(() => TraceUsageResponse, { description: 'What the run used, over all its calls of the model.' })
   readonly usage!: TraceUsageResponse;
   @ObjectField(() => TraceErrorResponse, {
     nullable: true,
@@ -121,7 +121,7 @@ class TraceFields {
 }
 
 export class TraceSummaryResponse extends TraceFields {
-  @UuidField()
+  @UuidField({ description: 'The conversation; the `sessionId` that the list can be narrowed to.' })
   readonly threadId!: string;
 
   @StringField({ description: "The user's message, or what was approved and declined; its first 200 characters." })
@@ -131,27 +131,27 @@ export class TraceSummaryResponse extends TraceFields {
 }
 
 export class TraceListMetaResponse {
-  @IntegerField()
+  @IntegerField({ description: 'The page that was asked for, from 1.' })
   readonly page!: number;
-  @IntegerField()
+  @IntegerField({ description: 'How many traces a page has at most.' })
   readonly limit!: number;
-  @IntegerField()
+  @IntegerField({ description: 'How many traces match, on all pages.' })
   readonly totalItems!: number;
-  @IntegerField()
+  @IntegerField({ description: 'How many pages they fill.' })
   readonly totalPages!: number;
 }
 
 export class TraceListResponse {
   @ObjectListField(() => TraceSummaryResponse, { description: 'Newest first.' })
   readonly traces!: readonly TraceSummaryResponse[];
-  @ObjectField(() => TraceListMetaResponse)
+  @ObjectField(() => TraceListMetaResponse, { description: 'Where the page stands in the list.' })
   readonly meta!: TraceListMetaResponse;
 }
 
 export class TraceStepUsageResponse {
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: 'What the model read; null where the provider did not tell.' })
   readonly inputTokens!: number | null;
-  @IntegerField({ nullable: true })
+  @IntegerField({ nullable: true, description: 'What the model wrote; null where the provider did not tell.' })
   readonly outputTokens!: number | null;
 }
 
@@ -168,23 +168,23 @@ const TRUNCATION =
   '`{truncated: true, bytes, preview}`: its size and its beginning. Very many large steps keep less each.';
 
 export class TraceStepResponse {
-  @StringField()
+  @StringField({ description: 'Unique in the trace.' })
   readonly id!: string;
-  @EnumField(STEP_TYPES)
+  @EnumField(STEP_TYPES, { description: 'What was done: the model, a tool, a search of knowledge, a hook or the memory was asked.' })
   readonly type!: StepType;
-  @StringField()
+  @StringField({ description: 'The model, tool or hook event that was asked.' })
   readonly name!: string;
-  @TimestampField()
+  @TimestampField({ description: 'When the step began.' })
   readonly startedAt!: string;
-  @IntegerField()
+  @IntegerField({ description: 'How long the step took, in milliseconds.' })
   readonly latencyMs!: number;
   @JsonField({ description: TRUNCATION })
   readonly input!: unknown;
   @JsonField({ description: TRUNCATION })
   readonly output!: unknown;
-  @StringField({ nullable: true })
+  @StringField({ nullable: true, description: 'Why the step failed, for people; null where it did not.' })
   readonly error!: string | null;
-  @ObjectField(() => TraceStepUsageResponse, { optional: true })
+  @ObjectField(() => TraceStepUsageResponse, { optional: true, description: 'Tokens of the step; only steps of type `model` have it.' })
   readonly usage?: TraceStepUsageResponse;
   @ObjectField(() => TraceStepProviderResponse, {
     optional: true,
@@ -194,18 +194,18 @@ export class TraceStepResponse {
 }
 
 export class SessionContextResponse {
-  @StringField()
+  @StringField({ description: 'What the hook calls the context.' })
   readonly name!: string;
-  @StringField()
+  @StringField({ description: 'The text that is added to the system prompt.' })
   readonly context!: string;
 }
 
 export class SessionStartOutcomeResponse {
-  @TimestampField()
+  @TimestampField({ description: 'When the hook ran.' })
   readonly fetchedAt!: string;
   @EnumField(['ok', 'degraded'], { description: '`degraded`: the hook failed, and the thread went on without contexts.' })
   readonly status!: 'ok' | 'degraded';
-  @ObjectListField(() => SessionContextResponse)
+  @ObjectListField(() => SessionContextResponse, { description: 'What the hook added to the thread; empty where it failed or had nothing to say.' })
   readonly contexts!: readonly SessionContextResponse[];
 }
 
@@ -224,7 +224,7 @@ class WholeTraceFields extends TraceFields {
 }
 
 export class TraceDetailResponse extends WholeTraceFields {
-  @UuidField()
+  @UuidField({ description: 'The conversation that the run was part of.' })
   readonly threadId!: string;
   @JsonObjectField({ description: 'Of the assistant message: at most one, by its name, with `comment` and `createdAt`.' })
   readonly reactions!: Readonly<Record<string, unknown>>;
@@ -247,6 +247,6 @@ export class TraceExportMetaResponse {
 export class TraceExportResponse {
   @ObjectListField(() => ExportedTraceResponse, { description: 'Newest first; how many varies with their size.' })
   readonly traces!: readonly ExportedTraceResponse[];
-  @ObjectField(() => TraceExportMetaResponse)
+  @ObjectField(() => TraceExportMetaResponse, { description: 'Where the walk stands.' })
   readonly meta!: TraceExportMetaResponse;
 }

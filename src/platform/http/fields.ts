@@ -98,11 +98,11 @@ export function EnumField(values: readonly string[], options: FieldOptions = {})
   return field(options, { type: 'string', enum: [...values] }, IsIn(values, says(oneOf(values))));
 }
 
-/** A non-empty set of the values. */
-export function EnumListField(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
+/** A set of the values, which is not empty unless its bounds say so. */
+export function EnumListField(values: readonly string[], options: FieldOptions & ListBounds = {}): PropertyDecorator {
   const isValue = (item: unknown): boolean => values.includes(item as string);
   const schema = { type: 'string', enum: [...values] };
-  return listField({ ...options, min: 1, unique: true }, schema, IsIn(values, eachSays(oneOf(values), isValue)));
+  return listField({ min: 1, unique: true, ...options }, schema, IsIn(values, eachSays(oneOf(values), isValue)));
 }
 
 /** The one value that tells a variant of a union from the others. */

@@ -6,13 +6,13 @@ import { Health } from './health.js';
 import { PublicRoute } from './public-route.js';
 
 class LivenessResponse {
-  @EnumField(['ok'])
+  @EnumField(['ok'], { description: 'Always `ok`: a process that does not run answers nothing.' })
   status!: 'ok';
 }
 
 /** With a field for each `HealthFact`, which the OpenAPI document adds. */
 export class ReadinessResponse {
-  @EnumField(['ok', 'unavailable'])
+  @EnumField(['ok', 'unavailable'], { description: '`unavailable` comes with the status 503; `checks` says which part does not work.' })
   status!: 'ok' | 'unavailable';
 
   @StringMapField({ description: "'ok' or what is wrong, by part.", example: { database: 'ok' } })

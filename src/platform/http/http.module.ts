@@ -21,6 +21,6 @@ import { EventStreams } from './sse.js';
   imports: [DiscoveryModule, LifecycleModule, MetricsModule],
   controllers: [HealthController, MetricsController, DocsController],
   providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams, ServedRequests, BackgroundPace],
-  exports: [EventStreams, Health, BackgroundPace],
+  exports: [EventStreams, Health, OpenApiDocument, BackgroundPace],
 })
 export class HttpModule {}

@@ -6,6 +6,8 @@ export { isText, rule } from './constraints.js';
 export { disconnectSignal } from './disconnect-signal.js';
 export { ApiAnswerHeader, type AnswerHeader, RATE_LIMIT_HEADERS } from './docs/answer-headers.js';
 export { ApiCauses, ApiErrors, errorAnswer } from './docs/api-errors.js';
+export { ApiExample, ApiUuidParam } from './docs/api-example.js';
+export { EXAMPLE_IDS } from './docs/example-ids.js';
 export { OpenApiDocument } from './docs/open-api-document.js';
 export { ErrorFilter, sendError } from './error-filter.js';
 export * from './fields.js';

@@ -1,7 +1,7 @@
 import { Param, type PipeTransform } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
 import { ValidationFailed } from '../errors/index.js';
 import { isUuid } from '../ids/index.js';
+import { ApiUuidParam } from './docs/api-example.js';
 
 /** Handler parameter: the path parameter `name`, a UUID, in lower case. Anything else answers 400 naming it. */
 export function UuidParam(name: string): ParameterDecorator {
@@ -10,7 +10,7 @@ export function UuidParam(name: string): ParameterDecorator {
     bind(target, method, index);
     if (method === undefined) return;
     const descriptor = Object.getOwnPropertyDescriptor(target, method);
-    if (descriptor) ApiParam({ name, schema: { type: 'string', format: 'uuid' } })(target, method, descriptor);
+    if (descriptor) ApiUuidParam(name)(target, method, descriptor);
   };
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomBytes } from 'node:crypto';
 import { v7, validate } from 'uuid';
 
@@ -6,7 +7,16 @@ import { v7, validate } from 'uuid';
  * or is set back.
  */
 export function newId(): string {
-  return v7();
+  return chosen?.getStore()?.shift() ?? v7();
+}
+
+/** Made when it is first needed: a service that chooses no ids pays nothing for it. */
+let chosen: AsyncLocalStorage<(string | null)[]> | undefined;
+
+/** Does `work`, whose first new ids are these, in their order; null stands for any. */
+export function withIds<Result>(ids: readonly (string | null)[], work: () => Promise<Result>): Promise<Result> {
+  chosen ??= new AsyncLocalStorage();
+  return chosen.run([...ids], work);
 }
 
 /** The id that follows from a moment and from names: a UUID of version 7 that is the same each time. */

@@ -2,7 +2,7 @@ import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, type ApiKeyPrincipal, bodyResource, Caller, Resource } from '../../access/index.js';
 import type { CurrentAgent } from '../../agents/index.js';
-import { ApiCauses, ApiErrors } from '../../platform/http/index.js';
+import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS } from '../../platform/http/index.js';
 import { MintSession } from '../application/mint-session.js';
 import { RenewSession } from '../application/renew-session.js';
 import { SESSION_AGENT } from '../application/session-agent-lookup.js';
@@ -19,6 +19,7 @@ export class SessionsController {
   @Post()
   @Access({ scope: 'chat', resource: bodyResource(SESSION_AGENT, 'assistant_id'), rateLimit: 'sessions' })
   @Header('cache-control', 'no-store')
+  @ApiExample({ body: { assistant_id: EXAMPLE_IDS.agent, endUser: 'user-42' } })
   @ApiOperation({
     operationId: 'createSession',
     summary: 'Mint a session for a visitor of your site',
@@ -45,6 +46,7 @@ export class SessionsController {
   @HttpCode(200)
   @Access({ scope: 'chat', rateLimit: 'sessionRefresh' })
   @Header('cache-control', 'no-store')
+  @ApiExample({ body: { resumeToken: '<resumeToken.token of the minted session>', endUser: 'user-42' } })
   @ApiOperation({
     operationId: 'refreshSession',
     summary: 'Get a new pass for a session',

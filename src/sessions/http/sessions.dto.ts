@@ -28,7 +28,7 @@ export class RefreshSessionBody {
 export class SessionResponse {
   @UuidField({ description: 'Joins the requests of the session.' })
   readonly id!: string;
-  @UuidField()
+  @UuidField({ description: 'The agent that the pass opens.' })
   readonly assistant_id!: string;
   @UuidField({ description: 'The one conversation that the pass opens.' })
   readonly thread_id!: string;
@@ -37,16 +37,16 @@ export class SessionResponse {
 }
 
 export class TimedTokenResponse {
-  @StringField()
+  @StringField({ description: 'Opaque; send it as it is.' })
   readonly token!: string;
-  @TimestampField()
+  @TimestampField({ description: 'From then on it is refused.' })
   readonly expiresAt!: string;
   @IntegerField({ description: 'As the service measures it; a client needs no clock that agrees.' })
   readonly expiresInSeconds!: number;
 }
 
 export class RefreshedSessionResponse {
-  @ObjectField(() => SessionResponse)
+  @ObjectField(() => SessionResponse, { description: 'What the pass is for.' })
   readonly session!: SessionResponse;
   @ObjectField(() => TimedTokenResponse, { description: 'The browser’s bearer credential.' })
   readonly pass!: TimedTokenResponse;

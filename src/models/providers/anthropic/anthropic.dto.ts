@@ -4,7 +4,7 @@ import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
 import { DEFAULT_THINKING_EFFORT, TEMPERATURE, THINKING_EFFORTS, type ThinkingEffort } from './anthropic.settings.js';
 
 export class ThinkingEnabledBody {
-  @LiteralField('enabled')
+  @LiteralField('enabled', { description: 'The model thinks before it answers.' })
   readonly type!: 'enabled';
   @EnumField(THINKING_EFFORTS, {
     optional: true,
@@ -16,7 +16,7 @@ export class ThinkingEnabledBody {
 }
 
 export class ThinkingDisabledBody {
-  @LiteralField('disabled')
+  @LiteralField('disabled', { description: 'The model answers at once, unless it is one that always thinks.' })
   readonly type!: 'disabled';
 }
 
@@ -38,7 +38,7 @@ const TEMPERATURE_FIELD = {
 } as const;
 
 export class AnthropicProviderBody extends KeyedProviderBody {
-  @LiteralField('anthropic')
+  @LiteralField('anthropic', { description: 'The Anthropic API.' })
   readonly type!: 'anthropic';
   @NewModelField(ANTHROPIC_MODELS)
   readonly model?: string;
@@ -49,25 +49,28 @@ export class AnthropicProviderBody extends KeyedProviderBody {
 }
 
 export class AnthropicProviderChangeBody {
-  @LiteralField('anthropic')
+  @LiteralField('anthropic', { description: 'Must be the type that the agent has.' })
   readonly type!: 'anthropic';
   @ChangedModelField(ANTHROPIC_MODELS)
   readonly model?: string;
   @UnionField('type', THINKING, THINKING_FIELD)
   readonly thinking?: ThinkingEnabledBody | ThinkingDisabledBody;
-  @BooleanField(OPTIONAL)
+  @BooleanField({ ...OPTIONAL, description: 'Whether the agent may search the web through its provider; unchanged when omitted.' })
   readonly webSearch?: boolean;
   @NumberField(TEMPERATURE_FIELD)
   readonly temperature?: number | null;
 }
 
 export class AnthropicProviderResponse extends ProviderResponse {
-  @LiteralField('anthropic')
+  @LiteralField('anthropic', { description: 'The Anthropic API.' })
   readonly type!: 'anthropic';
-  @UnionField('type', THINKING, { nullable: true })
+  @UnionField('type', THINKING, {
+    nullable: true,
+    description: 'Whether the model thinks before it answers; null where the agent never set it, which is the same as disabled.',
+  })
   readonly thinking!: ThinkingEnabledBody | ThinkingDisabledBody | null;
-  @NumberField({ nullable: true })
+  @NumberField({ nullable: true, description: 'How freely the model chooses its words; null leaves it to the model.' })
   readonly temperature!: number | null;
-  @BooleanField()
+  @BooleanField({ description: 'Whether the agent may search the web through its provider.' })
   readonly webSearch!: boolean;
 }

@@ -3,20 +3,20 @@ import { ChangedModelField, KeyedProviderBody, NewModelField, ProviderResponse }
 import { GEMINI_MODELS } from './gemini.catalogue.js';
 
 export class GeminiProviderBody extends KeyedProviderBody {
-  @LiteralField('gemini')
+  @LiteralField('gemini', { description: 'The Gemini API.' })
   readonly type!: 'gemini';
   @NewModelField(GEMINI_MODELS)
   readonly model?: string;
 }
 
 export class GeminiProviderChangeBody {
-  @LiteralField('gemini')
+  @LiteralField('gemini', { description: 'Must be the type that the agent has.' })
   readonly type!: 'gemini';
   @ChangedModelField(GEMINI_MODELS)
   readonly model?: string;
 }
 
 export class GeminiProviderResponse extends ProviderResponse {
-  @LiteralField('gemini')
+  @LiteralField('gemini', { description: 'The Gemini API.' })
   readonly type!: 'gemini';
 }

@@ -46,6 +46,6 @@ export class KeyedProviderBody {
 export class ProviderResponse {
   @StringField({ description: 'A model of the catalogue, or one that was in it when the agent was given it.' })
   readonly model!: string;
-  @BooleanField()
+  @BooleanField({ description: 'Whether the agent runs on a key of yours; such runs cost no credits.' })
   readonly useOwnApiKey!: boolean;
 }

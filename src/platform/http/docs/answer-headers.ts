@@ -9,14 +9,20 @@ export interface AnswerHeader {
   readonly onSuccessOnly?: true;
   /** Depends on the credential, so that a success may lack it. */
   readonly optional?: true;
+  /** Also on what is answered before the guard is asked. */
+  readonly onEveryAnswer?: true;
 }
 
 /** What a client is told of the budget that a request counted against: of the one with the least left. */
 export const RATE_LIMIT_HEADERS: readonly AnswerHeader[] = [
-  { name: 'RateLimit-Limit', description: 'How many requests the budget allows in a window.', schema: { type: 'integer' } },
-  { name: 'RateLimit-Remaining', description: 'How many of them are left.', schema: { type: 'integer' } },
-  { name: 'RateLimit-Reset', description: 'Seconds until the window ends.', schema: { type: 'integer' } },
+  budgetHeader('RateLimit-Limit', 'How many requests the budget allows in a window.'),
+  budgetHeader('RateLimit-Remaining', 'How many of them are left.'),
+  budgetHeader('RateLimit-Reset', 'Seconds until the window ends.'),
 ];
+
+function budgetHeader(name: string, description: string): AnswerHeader {
+  return { name, description, schema: { type: 'integer' }, onEveryAnswer: true };
+}
 
 /** Marks the headers in the raw OpenAPI document; taken out again when the document is finished. */
 const HEADER_EXTENSION = 'x-answer-header-';
@@ -46,8 +52,8 @@ export function documentHeaders(operation: { readonly responses: object }): void
     const isSuccess = status.startsWith('2');
     const headers: Record<string, object> = { 'x-request-id': REQUEST_ID };
     for (const [key, value] of marks) {
-      const { onSuccessOnly = false, optional = false, ...header } = value as Omit<AnswerHeader, 'name'>;
-      if (BEFORE_THE_GUARD.has(status) || (onSuccessOnly && !isSuccess)) continue;
+      const { onSuccessOnly = false, optional = false, onEveryAnswer = false, ...header } = value as Omit<AnswerHeader, 'name'>;
+      if ((BEFORE_THE_GUARD.has(status) && !onEveryAnswer) || (onSuccessOnly && !isSuccess)) continue;
       headers[key.slice(HEADER_EXTENSION.length)] = { ...header, ...(isSuccess && !optional && { required: true }) };
     }
     answer.headers = { ...headers, ...answer.headers };

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiResponse } from '@nestjs/swagger';
-import { statusClass } from '../wire-error.js';
-import { RATE_LIMIT_HEADERS } from './answer-headers.js';
+import type { DomainError } from '../../errors/index.js';
+import { generalError, statusClass, toWireError } from '../wire-error.js';
 
 const REFERENCE = '#/components/schemas/';
 
@@ -12,10 +12,10 @@ export const ERROR_SCHEMAS = {
     description: 'Branch on `code` where it is present, else on `error`; `message` is for people.',
     required: ['statusCode', 'error', 'message'],
     properties: {
-      statusCode: { type: 'integer', examples: [404] },
-      code: { type: 'string', examples: ['FST_ERR_VALIDATION'] },
-      error: { type: 'string', description: 'The status class, or a cause of the route.', examples: ['not_found'] },
-      message: { type: 'string' },
+      statusCode: { type: 'integer', description: 'The status of the answer.' },
+      code: { type: 'string', description: 'The cause, where the status alone does not tell it.' },
+      error: { type: 'string', description: 'The status class, or a cause of the route.' },
+      message: { type: 'string', description: 'What was wrong and what is allowed, for people.' },
       names: {
         type: 'array',
         items: { type: 'string' },
@@ -27,16 +27,19 @@ export const ERROR_SCHEMAS = {
     type: 'object',
     description: 'An error of a route that names its cause in `error`, without `statusCode` and `code`.',
     required: ['error', 'message'],
-    properties: { error: { type: 'string' }, message: { type: 'string' } },
+    properties: {
+      error: { type: 'string', description: 'The cause.' },
+      message: { type: 'string', description: 'What was wrong and what is allowed, for people.' },
+    },
   },
   InternalError: {
     type: 'object',
     description: 'The cause is in the service log under the `x-request-id` of the answer.',
     required: ['statusCode', 'error', 'message'],
     properties: {
-      statusCode: { type: 'integer', const: 500 },
-      error: { type: 'string', const: 'Internal Server Error' },
-      message: { type: 'string' },
+      statusCode: { type: 'integer', const: 500, description: 'The status of the answer.' },
+      error: { type: 'string', const: 'Internal Server Error', description: 'The status class.' },
+      message: { type: 'string', description: 'Where the cause can be found.' },
     },
   },
 };
@@ -63,8 +66,14 @@ const RETRY_AFTER = {
   schema: { type: 'integer', minimum: 1, maximum: 3600 },
 };
 
-/** What a session pass may be answered on any route, whether that has a budget of its own or not. */
-const COUNTED: ReadonlySet<number> = new Set([400, 401, 403, 413, 415, 429]);
+/** What is answered most under a status; other codes are documented where a route has them. */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'FST_ERR_VALIDATION',
+  401: 'api_key_invalid',
+  413: 'FST_ERR_CTP_BODY_TOO_LARGE',
+  415: 'FST_ERR_CTP_INVALID_MEDIA_TYPE',
+  429: 'rate_limited',
+};
 
 /** Marks the causes of a status in the raw OpenAPI document; taken out again when the document is finished. */
 const CAUSES_EXTENSION = 'x-causes-';
@@ -72,11 +81,24 @@ const CAUSES_EXTENSION = 'x-causes-';
 type ErrorSchema = keyof typeof ERROR_SCHEMAS;
 
 /**
- * Documents answers with the general error body. 400 (where the request carries anything), 401, 403, 429 and 503
- * (unless the route is public), 413 and 415 (where there is a body) and 500 are documented anyway.
+ * Documents answers with the general error body: by their status alone, or by errors that the route throws, which
+ * are the examples of theirs. 400 (where the request carries anything), 401, 403, 429 and 503 (unless the route is
+ * public), 413 and 415 (where there is a body) and 500 are documented anyway.
  */
-export function ApiErrors(...statuses: readonly number[]): MethodDecorator & ClassDecorator {
-  return applyDecorators(...statuses.map((status) => ApiResponse({ status, ...errorAnswer(status, 'Error') })));
+export function ApiErrors(...answers: readonly (number | DomainError)[]): MethodDecorator & ClassDecorator {
+  const examples = new Map<number, Record<string, ErrorExample>>();
+  for (const answer of answers) {
+    const { status, body } = typeof answer === 'number' ? { status: answer } : toWireError(answer);
+    const known = examples.get(status) ?? {};
+    const name = String(body?.['code'] ?? body?.['error']);
+    examples.set(status, body ? { ...known, [name]: { value: body } } : known);
+  }
+  return applyDecorators(
+    ...[...examples].map(([status, ofStatus]) => {
+      const answer = errorAnswer(status, 'Error');
+      return ApiResponse({ status, ...(Object.keys(ofStatus).length > 0 ? withExamples(answer, ofStatus) : answer) });
+    }),
+  );
 }
 
 /**
@@ -87,24 +109,56 @@ export function ApiCauses(status: number, ...causes: readonly string[]): MethodD
   return ApiExtension(`${CAUSES_EXTENSION}${status}`, causes);
 }
 
-/** An error as an object of the document. */
-export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, ...ErrorSchema[]]): ErrorAnswer {
-  const references = schemas.map((schema) => ({ $ref: `${REFERENCE}${schema}` }));
-  const [only, ...others] = references;
-  return {
-    description: DESCRIPTIONS[status] ?? statusClass(status),
-    headers: {
-      ...(COUNTED.has(status) && Object.fromEntries(RATE_LIMIT_HEADERS.map(({ name, ...header }) => [name, header]))),
-      ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
-    },
-    content: { 'application/json': { schema: others.length === 0 && only ? only : { anyOf: references } } },
-  };
+interface ErrorExample {
+  readonly value: unknown;
+}
+
+interface ErrorContent {
+  readonly schema: object;
+  readonly examples?: Readonly<Record<string, ErrorExample>>;
 }
 
 interface ErrorAnswer {
   readonly description: string;
   readonly headers?: Readonly<Record<string, object>>;
-  readonly content: { readonly 'application/json': { readonly schema: object } };
+  readonly content: { readonly 'application/json': ErrorContent };
+}
+
+/** An error as an object of the document. */
+export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, ...ErrorSchema[]]): ErrorAnswer {
+  const references = schemas.map((schema) => ({ $ref: `${REFERENCE}${schema}` }));
+  const [only, ...others] = references;
+  return {
+    description: describedStatus(status),
+    ...((status === 429 || status === 503) && { headers: { 'Retry-After': RETRY_AFTER } }),
+    content: { 'application/json': { schema: others.length === 0 && only ? only : { anyOf: references } } },
+  };
+}
+
+/** Gives answers with the general body an example of it, where their route has given none. */
+export function exemplifyErrors(operation: { readonly responses: object; readonly 'x-scope'?: string }): void {
+  for (const [key, answer] of Object.entries(operation.responses as Record<string, ErrorAnswer>)) {
+    const status = Number(key);
+    const content = answer.content?.['application/json'];
+    if (!content || !JSON.stringify(content.schema).includes(`${REFERENCE}Error"`) || content.examples) continue;
+    const code = status === 403 ? forbiddenCode(operation) : CODES[status];
+    const { body } = generalError(status, describedStatus(status), code);
+    Object.assign(answer, withExamples(answer, { [code ?? String(body['error'])]: { value: body } }));
+  }
+}
+
+/** A route that needs no capability refuses a key for the agents that it may use. */
+function forbiddenCode(operation: { readonly 'x-scope'?: string }): string {
+  return operation['x-scope'] === 'none' ? 'forbidden_by_agent_allowlist' : 'forbidden_by_key_role';
+}
+
+function withExamples(answer: ErrorAnswer, examples: Readonly<Record<string, ErrorExample>>): ErrorAnswer {
+  const content = answer.content['application/json'];
+  return { ...answer, content: { 'application/json': { ...content, examples: { ...content.examples, ...examples } } } };
+}
+
+function describedStatus(status: number): string {
+  return DESCRIPTIONS[status] ?? statusClass(status);
 }
 
 /** Takes the marks of `ApiCauses` out of an operation. Of all its answers, those that have causes. */
@@ -113,13 +167,18 @@ export function takeCauses(operation: { readonly responses: object }): Record<st
   for (const [key, causes] of Object.entries(operation)) {
     if (!key.startsWith(CAUSES_EXTENSION)) continue;
     Reflect.deleteProperty(operation, key);
-    const status = key.slice(CAUSES_EXTENSION.length);
-    const isGeneralToo = status in operation.responses;
-    const answer = isGeneralToo
-      ? errorAnswer(Number(status), 'Error', 'CauseError')
-      : errorAnswer(Number(status), 'CauseError');
-    const note = `${isGeneralToo ? 'Without `statusCode`, `error`' : '`error`'} is one of: ${(causes as string[]).join(', ')}.`;
-    answers[status] = { ...answer, description: `${answer.description} ${note}` };
+    const status = Number(key.slice(CAUSES_EXTENSION.length));
+    answers[status] = answerWithCauses(status, causes as string[], status in operation.responses);
   }
   return answers;
+}
+
+function answerWithCauses(status: number, causes: readonly string[], isGeneralToo: boolean): ErrorAnswer {
+  const answer = isGeneralToo ? errorAnswer(status, 'CauseError', 'Error') : errorAnswer(status, 'CauseError');
+  const note = `${isGeneralToo ? 'Without `statusCode`, `error`' : '`error`'} is one of: ${causes.join(', ')}.`;
+  const message = describedStatus(status);
+  const ofCauses = causes.map((error) => [error, { value: { error, message } }] as const);
+  const general = { value: generalError(status, message, CODES[status]).body };
+  const examples = { ...(isGeneralToo && { [CODES[status] ?? statusClass(status)]: general }), ...Object.fromEntries(ofCauses) };
+  return withExamples({ ...answer, description: `${answer.description} ${note}` }, examples);
 }

@@ -5,7 +5,8 @@ import { ReadinessResponse } from '../health.controller.js';
 import { Health } from '../health.js';
 import { PUBLIC_OPERATION } from '../public-route.js';
 import { documentHeaders } from './answer-headers.js';
-import { ERROR_SCHEMAS, errorAnswer, takeCauses } from './api-errors.js';
+import { exemplifyRequest } from './api-example.js';
+import { ERROR_SCHEMAS, errorAnswer, exemplifyErrors, takeCauses } from './api-errors.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
 const BEARER = 'bearer';
@@ -17,6 +18,7 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & { [PUBLIC_
 export class OpenApiDocument {
   private app: INestApplication | undefined;
   private text: string | undefined;
+  private readonly enumerations: { readonly schema: string; readonly property: string; readonly values: readonly string[] }[] = [];
 
   constructor(
     private readonly settings: Settings,
@@ -26,6 +28,11 @@ export class OpenApiDocument {
   /** Tells which application to describe. */
   describe(app: INestApplication): void {
     this.app = app;
+  }
+
+  /** Names the values that a string of a schema may have in this process, where its class cannot know them. */
+  enumerate(schema: string, property: string, values: readonly string[]): void {
+    this.enumerations.push({ schema, property, values });
   }
 
   json(): string {
@@ -41,6 +48,10 @@ export class OpenApiDocument {
         const operation = item[method];
         if (operation) finish(operation);
       }
+    }
+    for (const { schema, property, values } of this.enumerations) {
+      const { properties = {} } = (document.components?.schemas?.[schema] ?? {}) as { readonly properties?: Readonly<Record<string, object>> };
+      Object.assign(properties[property] ?? {}, { enum: values });
     }
     const schemas = { ...document.components?.schemas, ...this.withFacts(document), ...ERROR_SCHEMAS } as NonNullable<
       OpenAPIObject['components']
@@ -66,7 +77,8 @@ export class OpenApiDocument {
         'Hosts conversational AI agents. Requests carry `Authorization: Bearer <API key>`; ' +
           '`x-scope` names the capability that an operation needs. Of the keys that one client address sends, 60 may ' +
           'fail within a minute; until that minute is over, further keys from there that are not valid are answered 429 ' +
-          'with `Retry-After` in place of 401. A JSON body has at most 4 MiB (10 MiB ' +
+          'with `Retry-After` in place of 401. A request with a session pass counts against the budget of its session, and ' +
+          'its answer has the `RateLimit-` headers, also on routes that have none. A JSON body has at most 4 MiB (10 MiB ' +
           'where instructions, messages or runs are sent; 413 beyond that), 200,000 values, 64 levels and 10,000 different ' +
           'combinations of field names (400).',
       )
@@ -100,5 +112,17 @@ function finish(operation: Operation): void {
   };
   operation.responses = responses;
   operation.responses = { ...responses, ...takeCauses(operation) };
+  exemplifyRequest(operation);
+  exemplifyErrors(operation);
+  describeSuccesses(operation);
   documentHeaders(operation);
+}
+
+const SUCCESSES: Readonly<Record<string, string>> = { 200: 'Done.', 201: 'Created.', 202: 'Accepted.', 204: 'Done; there is no body.' };
+
+/** Where a route says of a success no more than what its schema does. */
+function describeSuccesses({ responses }: Operation): void {
+  for (const [status, answer] of Object.entries(responses as Record<string, { description?: string }>)) {
+    if (answer.description === '') answer.description = SUCCESSES[status] ?? 'Done.';
+  }
 }

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { FirstOrganization } from '../../access/index.js';
+import { EXAMPLE_IDS } from '../../platform/http/index.js';
+import { withIds } from '../../platform/ids/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import { ServiceClient, ServiceRefusal } from './service-client.js';
+
+const KEY = { name: 'Demo examples', capabilities: ['chat', 'manageAgents', 'manageApiKeys'] } as const;
+/** What the examples use and an organization lacks by default. */
+const FEATURES = ['response_components', 'knowledge_search', 'ai_gateway', 'claude_agent_sdk', 'session_start_hook'] as const;
+const EVERYTHING = { type: 'managed-mcp', app: 'everything', excludedTools: ['get-env'] };
+/** No name of this kind leads anywhere, so that the demo asks the network for nothing. */
+const SHOP = { type: 'custom-mcp', app: 'shop', url: 'https://tools.shop.invalid/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
+const SESSION_START = { app: 'shop', toolName: 'customer', timeoutMs: 1_000 };
+const MANUAL = 'Frames have a warranty of ten years, everything else one of two years.';
+
+const agentPath = (id: string): string => `/v1/agents/${id}`;
+
+/** What the examples of the OpenAPI document refer to, so that they work as they stand: made where it is absent. */
+@Injectable()
+export class DemoExamples {
+  private key = '';
+
+  constructor(
+    private readonly organization: FirstOrganization,
+    private readonly service: ServiceClient,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Needs the first organization. What cannot be made is logged, and the rest is made. */
+  async make(): Promise<void> {
+    const organizationId = await this.organization.id();
+    if (organizationId === null) return;
+    await this.organization.enable(organizationId, FEATURES);
+    this.key = await this.organization.newKey(organizationId, KEY);
+    await this.makeAgent();
+    await this.makeConversation();
+    await this.makeRest();
+    await this.makeAgentsWithHooks();
+    this.logger.info({}, 'The examples of the documentation work here');
+  }
+
+  private async makeAgent(): Promise<void> {
+    const { agent, section, deletedSection, integration } = EXAMPLE_IDS;
+    const path = agentPath(agent);
+    await this.ensureAgent(agent, { name: 'Example agent', provider: { type: 'anthropic' } });
+    await this.ensure(`${path}/sections`, [section], { name: 'Tone', content: 'Be friendly and brief.' }, section);
+    await this.ensure(`${path}/sections`, [deletedSection], { name: 'Opening hours', content: 'Monday to Friday, 9 to 18.' }, deletedSection);
+    await this.ensure(`${path}/tool-integrations`, [integration], EVERYTHING, integration);
+  }
+
+  private async makeConversation(): Promise<void> {
+    const { agent, thread, deletedThread, run, message } = EXAMPLE_IDS;
+    for (const id of [thread, deletedThread]) await this.ensure('/v1/threads', [id], { assistant_id: agent }, id);
+    const said = { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } };
+    // The message of the user comes first.
+    await this.attempt(async () => {
+      const path = `/v1/threads/${thread}`;
+      if ((await this.ask('GET', `${path}/messages`)).includes(run)) return;
+      await withIds([null, run, message], () => this.ask('POST', `${path}/runs`, said));
+    });
+  }
+
+  private async makeRest(): Promise<void> {
+    const { agent, apiKey, knowledgeFile } = EXAMPLE_IDS;
+    await this.ensure('/v1/api-keys', [apiKey], { name: 'Example key', capabilities: ['chat'] }, apiKey);
+    await this.attempt(() => this.ask('PUT', '/v1/ai-gateway', { enabled: true, edgeAccountId: 'account-1', gatewayName: 'agents', edgeApiToken: 'the-token' }));
+    const knowledge = `${agentPath(agent)}/knowledge-bases`;
+    // No site: the demo asks the network for nothing.
+    await this.attempt(() => this.ask('PUT', `${knowledge}/website`, { configs: [] }));
+    await this.attempt(async () => {
+      const files = `${knowledge}/uploaded-files`;
+      if ((await this.ask('GET', files)).includes(knowledgeFile)) return;
+      // The temporary file comes first.
+      await withIds([null, knowledgeFile], () => this.service.upload(this.key, files, { name: 'warranty.txt', text: MANUAL }));
+    });
+  }
+
+  private async makeAgentsWithHooks(): Promise<void> {
+    const { hookedAgent, spareAgent, deletedAgent, deletedIntegration } = EXAMPLE_IDS;
+    const ownKey = { type: 'anthropic', useOwnApiKey: true, apiKey: 'the-key' };
+    await this.ensureAgent(deletedAgent, { name: 'Example agent to delete', provider: { type: 'anthropic' } });
+    await this.ensureAgent(hookedAgent, { name: 'Example agent with a hook', provider: ownKey });
+    await this.ensureAgent(spareAgent, { name: 'Example agent to change', provider: { type: 'anthropic' } });
+    await this.ensure(`${agentPath(spareAgent)}/tool-integrations`, [deletedIntegration], EVERYTHING, deletedIntegration);
+    for (const id of [hookedAgent, spareAgent]) {
+      await this.ensure(`${agentPath(id)}/tool-integrations`, [], SHOP, '"shop"');
+      await this.attempt(() => this.ask('PUT', `${agentPath(id)}/session-start-hook`, SESSION_START));
+    }
+  }
+
+  private ensureAgent(id: string, body: object): Promise<void> {
+    return this.attempt(async () => {
+      if ((await this.ask('GET', `/v1/agents?ids=${id}`)).includes(id)) return;
+      await withIds([id], () => this.ask('POST', '/v1/agents', body));
+    });
+  }
+
+  /** @param ids of what the request makes, in the order in which it does @param mark in the list where it is there */
+  private ensure(path: string, ids: readonly (string | null)[], body: object, mark: string): Promise<void> {
+    return this.attempt(async () => {
+      if ((await this.ask('GET', path)).includes(mark)) return;
+      await withIds(ids, () => this.ask('POST', path, body));
+    });
+  }
+
+  private async ask(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<string> {
+    return JSON.stringify(await this.service.ask<object>(this.key, method, path, body));
+  }
+
+  private async attempt(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ServiceRefusal)) throw error;
+      this.logger.warn({ err: error }, 'An example of the documentation does not work here');
+    }
+  }
+}

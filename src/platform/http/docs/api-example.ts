@@ -1,0 +1,82 @@
+import { ApiExtension, ApiParam } from '@nestjs/swagger';
+import { EXAMPLE_IDS } from './example-ids.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What “Try it out” sends. It works as it stands against the demo; of several bodies the first does. */
+export interface RequestExample {
+  /** Of path parameters that are not as `PATH_PARAMETERS` has them. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: Json;
+  /** Bodies to choose from, by what each is for. */
+  readonly bodies?: Readonly<Record<string, Json>>;
+}
+
+interface PathParameter {
+  readonly description: string;
+  readonly example: string | number;
+}
+
+/** The path parameters by their names. */
+const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
+  agentId: { description: 'The agent.', example: EXAMPLE_IDS.agent },
+  threadId: { description: 'The conversation.', example: EXAMPLE_IDS.thread },
+  messageId: { description: 'A reply of the agent, as the messages of the thread have it.', example: EXAMPLE_IDS.message },
+  runId: { description: 'A run of the thread.', example: EXAMPLE_IDS.run },
+  traceId: { description: 'The trace, which has the id of its run.', example: EXAMPLE_IDS.run },
+  sectionId: { description: 'The section.', example: EXAMPLE_IDS.section },
+  integrationId: { description: 'The integration.', example: EXAMPLE_IDS.integration },
+  fileId: { description: 'The file.', example: EXAMPLE_IDS.knowledgeFile },
+  version: { description: 'Number of a version of the agent.', example: 3 },
+  id: { description: 'What the route is about.', example: EXAMPLE_IDS.apiKey },
+  model: { description: 'The id of an agent, which is its name as a model.', example: EXAMPLE_IDS.agent },
+};
+
+const EXAMPLE_EXTENSION = 'x-request-example';
+
+/** Says what “Try it out” sends to the operation. */
+export function ApiExample(example: RequestExample): MethodDecorator {
+  return ApiExtension(EXAMPLE_EXTENSION, example as object);
+}
+
+/** Documents a path parameter that is a UUID. */
+export function ApiUuidParam(name: string): MethodDecorator {
+  return ApiParam({ name, schema: { type: 'string', format: 'uuid' } });
+}
+
+interface Described {
+  readonly name?: string;
+  readonly in?: string;
+  description?: string;
+  example?: unknown;
+}
+
+interface Exemplified {
+  [EXAMPLE_EXTENSION]?: RequestExample;
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+}
+
+/** Puts the examples into an operation, and the descriptions of its path parameters. */
+export function exemplifyRequest(operation: Exemplified): void {
+  const { path = {}, query = {}, body, bodies } = operation[EXAMPLE_EXTENSION] ?? {};
+  Reflect.deleteProperty(operation, EXAMPLE_EXTENSION);
+  for (const parameter of (operation.parameters ?? []) as Described[]) {
+    const { name = '' } = parameter;
+    if (parameter.in === 'path') Object.assign(parameter, { ...PATH_PARAMETERS[name], ...exampleOf(path[name]) });
+    else Object.assign(parameter, exampleOf(query[name]));
+  }
+  const { content = {} } = (operation.requestBody ?? {}) as { readonly content?: Readonly<Record<string, object>> };
+  for (const type of Object.values(content)) {
+    if (body) Object.assign(type, { example: body });
+    if (bodies) {
+      const named = Object.entries(bodies).map(([name, value]) => [name, { summary: name, value }] as const);
+      Object.assign(type, { examples: Object.fromEntries(named) });
+    }
+  }
+}
+
+function exampleOf(value: unknown): { readonly example?: unknown } {
+  return value === undefined ? {} : { example: value };
+}
