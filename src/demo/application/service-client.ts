@@ -27,24 +27,30 @@ export class ServiceClient {
   async ask<Body>(key: string, method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, body?: object): Promise<Body> {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     const headers = { ...headersOf(key), 'content-type': 'application/json' };
-    return bodyOf(await fastify.inject({ method, url, headers, ...(body ? { payload: JSON.stringify(body) } : {}) }));
+    return bodyOf(await fastify.inject({ method, url, headers, ...(body ? { payload: JSON.stringify(body) } : {}) })) as Body;
   }
 
   /** @throws ServiceRefusal for an answer that is no success */
-  async upload<Body>(key: string, url: string, { name, text }: { readonly name: string; readonly text: string }): Promise<Body> {
+  async upload(key: string, url: string, { name, text }: { readonly name: string; readonly text: string }): Promise<void> {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     const headers = { ...headersOf(key), 'content-type': 'multipart/form-data; boundary=file' };
     const part = `--file\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: text/plain\r\n\r\n${text}\r\n--file--\r\n`;
-    return bodyOf(await fastify.inject({ method: 'POST', url, headers, payload: part }));
+    bodyOf(await fastify.inject({ method: 'POST', url, headers, payload: part }));
   }
+}
+
+interface Refused {
+  readonly error?: string;
+  readonly message?: string;
 }
 
 function headersOf(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}`, 'x-request-id': 'demo' };
 }
 
-function bodyOf<Body>(answer: LightMyRequestResponse): Body {
-  const json = answer.json<Body & { error?: string; message?: string }>();
+/** @throws ServiceRefusal for an answer that is no success */
+function bodyOf(answer: LightMyRequestResponse): object {
+  const json = answer.json<Refused>();
   if (answer.statusCode < 300) return json;
   throw new ServiceRefusal(answer.statusCode, json.error, json.message ?? String(answer.statusCode));
 }

@@ -137,13 +137,13 @@ export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, .
 
 /** Gives answers with the general body an example of it, where their route has given none. */
 export function exemplifyErrors(operation: { readonly responses: object; readonly 'x-scope'?: string }): void {
-  for (const [key, answer] of Object.entries(operation.responses as Record<string, ErrorAnswer>)) {
+  for (const [key, answer] of Object.entries(operation.responses as Record<string, Partial<ErrorAnswer>>)) {
     const status = Number(key);
     const content = answer.content?.['application/json'];
     if (!content || !JSON.stringify(content.schema).includes(`${REFERENCE}Error"`) || content.examples) continue;
     const code = status === 403 ? forbiddenCode(operation) : CODES[status];
     const { body } = generalError(status, describedStatus(status), code);
-    Object.assign(answer, withExamples(answer, { [code ?? String(body['error'])]: { value: body } }));
+    Object.assign(content, { examples: { [code ?? String(body['error'])]: { value: body } } });
   }
 }
 
