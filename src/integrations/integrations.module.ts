@@ -22,6 +22,7 @@ import { NameAgentTools } from './application/name-agent-tools.js';
 import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
 import { ProtectedServers } from './application/protected-servers.js';
 import { ReadIntegrations } from './application/read-integrations.js';
+import { RefusedSchemas } from './application/refused-schemas.js';
 import { RemoveIntegration } from './application/remove-integration.js';
 import { RemoveLeftBehindFolders } from './application/remove-left-behind-folders.js';
 import { RemoveLeftBehindIntegrations } from './application/remove-left-behind-integrations.js';
@@ -59,7 +60,7 @@ const servers = [
 ];
 
 const tools = [
-  ...[CheckIntegration, KeepToolLists, CheckWhenServerChanges, CheckWhenGrantChanges],
+  ...[CheckIntegration, KeepToolLists, CheckWhenServerChanges, CheckWhenGrantChanges, RefusedSchemas],
   ...[AgentTools, NameAgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
 ];
 

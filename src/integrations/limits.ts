@@ -14,6 +14,13 @@ export const AGENT_TOOLS_CACHE_ENTRIES = 2_000;
 /** Tool lists in memory, by server and by agent, as characters of JSON, the least recently used going first. */
 export const TOOL_LISTS_CACHE_BYTES = 64 * 1024 * 1024;
 
+/**
+ * A schema that a model provider has refused is not sent to it again for this time, unless the server has listed its tools
+ * meanwhile; and of how many integrations a process knows it.
+ */
+export const REFUSED_SCHEMA_MS = 5 * 60_000;
+export const MAX_REFUSED_SCHEMAS = 10_000;
+
 /** A server that answered is asked for its tools again after this time, besides when it says that they have changed. */
 export const LIST_TTL_MS = 5 * 60_000;
 

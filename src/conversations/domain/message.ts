@@ -101,7 +101,7 @@ export interface UserEntry {
   readonly text: string;
   readonly attached?: readonly MessageAttachment[];
   /** As in `ModelMessage`. */
-  readonly guidance?: true;
+  readonly guidance?: true | 'unreadable_call';
 }
 
 type Answered = Exclude<ModelMessage, { role: 'user' }>;
@@ -120,7 +120,7 @@ export function withContext(text: string, additionalContext: readonly string[]):
 
 /** Whether an exchange begins with the entry. */
 export function beginsExchange(entry: HistoryEntry): boolean {
-  return entry.role === 'user' && entry.guidance !== true;
+  return entry.role === 'user' && entry.guidance === undefined;
 }
 
 /** The text of an entry, and after it what stands for files that do not come along. */

@@ -13,6 +13,8 @@ import { Clock, type Stopwatch } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { RunEvent } from './agui-events.js';
 import { HookDispatcher } from './hook-dispatcher.js';
+import { UNREADABLE_CALL, unreadableCallNote } from './malformed-calls.js';
+import { MAX_UNREADABLE_ANSWERS } from './limits.js';
 import { attachmentFacts } from './model-attachments.js';
 import { ProviderToolCalls } from './provider-tool-calls.js';
 import { publicFailure } from './resolve-failure.js';
@@ -29,6 +31,8 @@ interface Answer {
   usage: ModelUsage;
   state: ProviderState | undefined;
   response: ModelResponse | undefined;
+  /** What is known of the call that cannot be read, in which it ended. */
+  unreadableCall: string | undefined;
 }
 
 /** Second phase of a run: one call of the model, its events translated as they come. */
@@ -46,19 +50,23 @@ export class CallModel {
     const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
     const providerCalls = new ProviderToolCalls(state, this.clock, this.toolCalls);
-    const answer: Answer = { text: '', calls: [], providerCalls, usage: UNKNOWN_USAGE, state: undefined, response: undefined };
+    const answer: Answer = {
+      ...{ text: '', calls: [], providerCalls, usage: UNKNOWN_USAGE },
+      ...{ state: undefined, response: undefined, unreadableCall: undefined },
+    };
     try {
       yield* this.listen(state, request, answer);
-      this.record(state, request, answer, stopwatch, null);
+      this.record(state, request, answer, stopwatch, answer.unreadableCall === undefined ? null : UNREADABLE_CALL);
     } catch (error) {
       providerCalls.breakOff();
       this.record(state, request, answer, stopwatch, publicFailure(error).error.message);
-      const again = !answered(answer) && shortened(state.conversation, error);
+      const again = !answered(answer) && (withPlainSchemas(state, request, error) || shortened(state.conversation, error));
       // A request that was refused as a whole used nothing; it must not make the run's sum unknown.
       if (!again || answer.usage.inputTokens !== null) state.count(answer.usage);
       if (again) return { kind: 'call_model' };
       throw error;
     }
+    state.plainSchemas.taken(request, (name) => state.tools.find(name));
     state.count(answer.usage);
     state.conversation.transcript.push({
       role: 'assistant',
@@ -66,6 +74,8 @@ export class CallModel {
       toolCalls: answer.calls,
       ...(answer.state ? { state: answer.state } : {}),
     });
+    if (answer.unreadableCall !== undefined) return askAgain(state, answer.unreadableCall);
+    state.unreadableAnswers = 0;
     return this.decide(state, answer);
   }
 
@@ -92,6 +102,9 @@ export class CallModel {
           answer.calls.push(event.call);
           yield* state.startCall(event.call.id, event.call.name);
           yield* state.endCall(event.call);
+          break;
+        case 'unreadable_call':
+          answer.unreadableCall = event.written;
           break;
         case 'provider_tool_call':
           yield* answer.providerCalls.begin(event.call);
@@ -140,7 +153,7 @@ export class CallModel {
       system: state.system,
       showReasoning: state.context.showReasoning,
       messages: state.conversation.messages,
-      tools: state.tools.definitions(),
+      tools: state.plainSchemas.applied(state.tools.definitions(), (name) => state.tools.find(name)),
     };
   }
 
@@ -166,6 +179,22 @@ export class CallModel {
     });
     state.steps.push(...answer.providerCalls.steps);
   }
+}
+
+/** There is no call to which a result could be given, so the model is told in words. */
+function askAgain(state: RunState, written: string): NextStep {
+  state.unreadableAnswers += 1;
+  if (state.unreadableAnswers > MAX_UNREADABLE_ANSWERS) {
+    const message = 'The model keeps calling tools in a way that cannot be read.';
+    throw new ModelFailure('provider_error', message, { retryable: false, ownKey: state.apiKey !== undefined, detail: UNREADABLE_CALL });
+  }
+  state.conversation.transcript.push({ role: 'user', text: unreadableCallNote(written), guidance: 'unreadable_call' });
+  return { kind: 'call_model' };
+}
+
+/** One sloppy schema must not end every run of the agent. */
+function withPlainSchemas(state: RunState, request: ModelRequest, error: unknown): boolean {
+  return state.plainSchemas.refused(error, request, (name) => state.tools.find(name));
 }
 
 /** Makes the request smaller where that may help. A file that a provider refuses must end neither the run nor every later one. */

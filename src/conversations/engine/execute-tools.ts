@@ -20,6 +20,7 @@ import type { RunEvent } from './agui-events.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { RunOwner } from './run-owner.js';
 import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
+import { malformedCallOutput } from './malformed-calls.js';
 import type { NextStep, RunState } from './run-state.js';
 import { ToolCallMetrics } from './tool-call-metrics.js';
 
@@ -88,7 +89,7 @@ export class ExecuteTools {
     make: (call: ModelToolCall) => Promise<Outcome>,
   ): AsyncGenerator<RunEvent, ApprovalRequest[]> {
     const first = state.toolCalls.length;
-    state.toolCalls.push(...calls.map((call) => ({ ...call, status: 'running' as const })));
+    state.toolCalls.push(...calls.map(({ id, name, input }) => ({ id, name, input, status: 'running' as const })));
     if (calls.length > 0) await this.checkpoint(state);
     const outcomes = calls.map((): Outcome | undefined => undefined);
     const pending = calls.map(async (call, index) => (outcomes[index] = await make(call)));
@@ -123,6 +124,8 @@ export class ExecuteTools {
     if (state.rounds > MAX_TOOL_ROUNDS) return refused(call, ROUNDS_SPENT, 'failed');
     const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
+    const malformed = malformedCallOutput(call);
+    if (malformed !== undefined) return this.refuseMalformed(state, call, malformed);
     const verdict = await this.hooks.beforeToolCall(state, call, tool.definition);
     const { additionalContext = [] } = verdict;
     if (verdict.decision === 'deny') return refused(call, this.withTexts(state, verdict.reason, additionalContext), 'denied');
@@ -131,6 +134,13 @@ export class ExecuteTools {
     if (!needsApproval(tool.effect, agent.tools)) return this.execute(state, asked, additionalContext);
     if (!nonInteractive) return { kind: 'waits', call: asked, additionalContext };
     return refused(asked, this.withTexts(state, NOBODY_TO_ASK, additionalContext), 'denied');
+  }
+
+  /** There is nothing that a hook or a person could judge. */
+  private refuseMalformed(state: RunState, call: ModelToolCall, given: string): Outcome {
+    const output = state.outputs.take(given);
+    this.note(state, { name: call.name, input: call.malformedInput, output, error: output });
+    return refused(call, output, 'failed');
   }
 
   private async executeApproved(state: RunState, call: ModelToolCall, approval: ApprovalDecision | undefined): Promise<Outcome> {

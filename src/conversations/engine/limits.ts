@@ -4,6 +4,9 @@ export const MAX_TOOL_ROUNDS = 25;
 /** Refused rounds after which the run ends with the text that a model which keeps calling tools has written so far. */
 export const MAX_REFUSED_ROUNDS = 3;
 
+/** Answers in a row that end in a call which cannot be read, before the run fails: the model is told of each. */
+export const MAX_UNREADABLE_ANSWERS = 3;
+
 /**
  * Messages read at first, and then twice as many each time, until the model's context is full or the thread's
  * beginning is reached.

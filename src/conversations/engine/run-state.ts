@@ -5,6 +5,7 @@ import type { ApprovalDecision } from '../domain/approval.js';
 import type { RunOutcome } from '../domain/run.js';
 import type { RunContext, RunStep, ShownComponent } from '../ports/index.js';
 import type { CachedHistory } from './history-cache.js';
+import { PlainSchemas } from './plain-schemas.js';
 import { RunConversation } from './run-conversation.js';
 import { ToolOutputs } from './tool-output.js';
 import { ToolSet } from './tool-set.js';
@@ -57,8 +58,11 @@ export class RunState {
   readonly components: MessageComponent[] = [];
   readonly providerCalls = new Map<string, OpenProviderCall>();
   readonly outputs = new ToolOutputs();
+  readonly plainSchemas = new PlainSchemas();
   text = '';
   rounds = 0;
+  /** Answers of the model in a row that ended in a call which cannot be read. */
+  unreadableAnswers = 0;
   /** A stop hook has already made the reply go on, in this run or in the one that it resumes. */
   continued = false;
   /** What hooks have put beside the user's message. */

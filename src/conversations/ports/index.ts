@@ -1,6 +1,6 @@
 export type { ApprovalDecision, ToolEffect } from '../domain/approval.js';
 export { PromptSource } from './prompt-source.js';
-export { ToolSource, type OfferedTool, type ShownComponent, type ToolResult, type ToolStepType } from './tool-source.js';
+export { ToolSource, type OfferedTool, type SchemaVerdict, type ShownComponent, type ToolResult, type ToolStepType } from './tool-source.js';
 export { RunAdmission, type AdmissionRequest } from './run-admission.js';
 export type { CallerSpan, EarlierCall, RunContext, Widget } from './run-context.js';
 export { RunHooks, type PromptVerdict, type StopVerdict, type SuggestionRequest, type ToolCallVerdict, type UserPrompt } from './run-hooks.js';

@@ -26,6 +26,12 @@ export interface ToolResult {
   readonly component?: ShownComponent;
 }
 
+/** What the model's provider says of a tool's schema. */
+export type SchemaVerdict =
+  | { readonly accepted: true }
+  /** It refused the whole request: because of this schema, or without saying of which. `reason` are its own words, without secrets. */
+  | { readonly accepted: false; readonly isNamed: boolean; readonly reason: string };
+
 /** One tool, offered for one run. */
 export interface OfferedTool {
   readonly definition: ToolDefinition;
@@ -39,6 +45,13 @@ export interface OfferedTool {
   readonly target?: string;
   /** Where an agent has very many tools, the model finds this one by searching (`find_tools`) instead of being told of it at once. */
   readonly searchable?: boolean;
+  /** The model's provider does not take the schema: requests have a plain object in its place. */
+  readonly schemaRefused?: boolean;
+  /**
+   * Told once a run that a request with the schema was answered, or that the provider refused the request because of it, which
+   * is then sent once more with a plain object. Must not throw, and is not waited for.
+   */
+  schemaJudged?(verdict: SchemaVerdict): void;
   /**
    * Runs the tool. Should not throw: a failure the model can work with is an `isError` result. What
    * it throws all the same is told to the model as a plain failure, its text to the log alone.

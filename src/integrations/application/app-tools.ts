@@ -55,7 +55,7 @@ export class AppTools {
     if (await this.lists.refresh([checked], signal)) checked = await this.integrationOf(organizationId, agentId, app);
     const list = await this.agentTools.listOf(checked);
     const listed = list?.tools.find(({ name }) => name === tool);
-    if (!listed) throw new AppToolMissing(checked.state?.error ?? `The server of the tool integration '${app}' lists no tool '${tool}'.`);
+    if (!listed) throw new AppToolMissing(serverErrorOf(checked) ?? `The server of the tool integration '${app}' lists no tool '${tool}'.`);
     const { integration } = checked;
     return {
       inputSchema: listed.inputSchema,
@@ -72,4 +72,9 @@ export class AppTools {
     if (!found) throw new AppToolMissing(`The agent has no custom-mcp integration '${app}'.`);
     return found;
   }
+}
+
+/** Of one that is connected the error is about something else: what a model provider says of its schemas. */
+function serverErrorOf({ state }: IntegrationOfAgent): string | null {
+  return state === null || state.status === 'connected' ? null : state.error;
 }

@@ -11,6 +11,7 @@ import { McpFailure } from '../mcp/mcp-failure.js';
 import { withinTime } from '../mcp/within-time.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
+import { RefusedSchemas } from './refused-schemas.js';
 import { ServerConnections } from './server-connections.js';
 
 /** Over `new_connection` whatever became of earlier attempts; one that is open is left to the calls that have it. */
@@ -25,6 +26,7 @@ export class CheckIntegration {
     private readonly connections: ServerConnections,
     private readonly integrations: IntegrationRepository,
     private readonly states: IntegrationStateRepository,
+    private readonly refusedSchemas: RefusedSchemas,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly events: EventBus,
@@ -39,6 +41,7 @@ export class CheckIntegration {
     const { organizationId, id, revision } = integration;
     const finding = await this.ask(integration, over);
     const shown = await this.states.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
+    if (finding.status === 'connected') this.refusedSchemas.forget(integration);
     const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
     this.events.publish(new IntegrationChecked(organizationId, id, agentIds));
     return shown;

@@ -5,6 +5,8 @@ import { AgentTools, type AgentTool } from './agent-tools.js';
 import { CallTool } from './call-tool.js';
 import { type AppToolName, HiddenTools } from './hidden-tools.js';
 import { KeepToolLists } from './keep-tool-lists.js';
+import { RefusedSchemas } from './refused-schemas.js';
+import type { IntegrationOfAgent } from '../persistence/integration-state.repository.js';
 
 const GONE: ToolResult = { output: 'This tool is not available any more: its integration was changed or removed.', isError: true };
 
@@ -16,6 +18,7 @@ export class OfferIntegrationTools extends ToolSource {
     private readonly lists: KeepToolLists,
     private readonly callTool: CallTool,
     private readonly hiddenTools: HiddenTools,
+    private readonly refusedSchemas: RefusedSchemas,
   ) {
     super();
   }
@@ -27,10 +30,11 @@ export class OfferIntegrationTools extends ToolSource {
       known = await this.agentTools.of(organizationId, agent.id);
     }
     const hidden = await this.hiddenTools.of(run);
-    return known.tools.filter((tool) => !isOneOf(hidden, tool)).map((tool) => this.offered(tool, run));
+    const checked = new Map(known.integrations.map((each) => [each.integration.id, each]));
+    return known.tools.filter((tool) => !isOneOf(hidden, tool)).map((tool) => this.offered(tool, checked.get(tool.integration.id), run));
   }
 
-  private offered({ integration, tool, definition }: AgentTool, run: RunContext): OfferedTool {
+  private offered({ integration, tool, definition }: AgentTool, checked: IntegrationOfAgent | undefined, run: RunContext): OfferedTool {
     const call: OfferedTool['call'] = async (input, signal) => {
       const current = await this.current(integration.id, tool.name, run);
       // What was approved, or needed no approval because it only reads, goes where it was to go then, or nowhere.
@@ -39,7 +43,12 @@ export class OfferIntegrationTools extends ToolSource {
     };
     const effect = tool.readOnly ? 'read_only' : 'changes_resources';
     const target = `${targetOf(integration)} ${tool.name}`;
-    return { definition, step: 'tool', effect, searchable: true, target, call };
+    const judged = { checked: checked ?? { integration, state: null }, tool: tool.name, provider: run.agent.provider.type };
+    return {
+      ...{ definition, step: 'tool', effect, searchable: true, target, call },
+      schemaRefused: this.refusedSchemas.isRefused(judged),
+      schemaJudged: (verdict) => this.refusedSchemas.judged(judged, verdict),
+    };
   }
 
   /** As it is now: a run may take longer than an integration stays what it is, or the agent's. */

@@ -70,7 +70,7 @@ class ToolIntegrationResponse {
     description: `When its server was last asked. It is error too where the server's list has more than ${MAX_TOOLS} tools or ${MAX_LIST_BYTES / MIB} MiB.`,
   })
   readonly status!: ToolIntegrationView['status'];
-  @StringField({ nullable: true, description: 'What is wrong, for people; null while connected.' })
+  @StringField({ nullable: true, description: 'What is wrong, for people. While connected it is null, or says that a model provider refused the schema of a tool.' })
   readonly error!: string | null;
   @ObjectListField(() => IntegrationToolResponse, {
     description: `Of the last successful listing, without those whose name or schema no model could be given. ${OFFERED_TOOLS}`,

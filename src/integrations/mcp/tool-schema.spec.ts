@@ -30,11 +30,36 @@ describe('the schema of a tool', () => {
     ['an array without items', { type: 'array' }, { type: 'array', items: {} }],
     ['items of an older dialect', { type: 'array', items: [{ type: 'string' }] }, { type: 'array', items: {} }],
     ['an empty combination', { anyOf: [] }, {}],
+    ['examples that are no list', { type: 'string', examples: 'one' }, { type: 'string' }],
+    ['dependencies that are no object', { type: 'object', dependencies: ['a'] }, { type: 'object' }],
+    ['dependencies that are neither schemas nor names', { dependencies: { a: 7, b: ['c', 1, 'c'], d: true } }, { dependencies: { b: ['c'], d: true } }],
+    ['what is wrong within dependencies', { dependencies: { a: { minLength: -1 } } }, { dependencies: { a: {} } }],
+    ['a reference to what is no schema', { $ref: '#/properties/a/default', default: {} }, { default: {} }],
     ['a description that is no text', { description: 7 }, {}],
     ['an address of its own', { $id: 'http://x/', $anchor: 'a', type: 'string' }, { type: 'string' }],
   ])('loses %s', (_what, wrong, repaired) => {
     expect(acceptableSchema(object({ a: wrong }))).toEqual(object({ a: repaired }));
     expect(acceptableSchema(object({ a: { not: wrong } }))).toEqual(object({ a: { not: repaired } }));
+  });
+
+  it.each<[string, object, string]>([
+    ['that is none', { $defs: { x: 7 } }, '#/$defs/x'],
+    ['within a combination that is left out', { $defs: { x: { anyOf: [{ type: 'string' }, 7] } } }, '#/$defs/x/anyOf/0'],
+    ['within items of an older dialect', { $defs: { x: { items: [{ type: 'string' }] } } }, '#/$defs/x/items/0'],
+    ['within a pattern that is none', { $defs: { x: { patternProperties: { '(': { type: 'string' } } } } }, '#/$defs/x/patternProperties/('],
+    ['of an argument that providers cannot name', { properties: { 'a b': { type: 'string' } } }, '#/properties/a b'],
+    ['in a combination at the top', { allOf: [{ type: 'string' }] }, '#/allOf/0'],
+  ])('loses a reference to a schema %s', (_what, rest, $ref) => {
+    const properties = { ...('properties' in rest ? (rest.properties as object) : {}), r: { $ref } };
+    expect(acceptableSchema({ ...rest, type: 'object', properties })?.['properties']).toEqual({ r: {} });
+  });
+
+  it('keeps references to what is left, also within dependencies', () => {
+    const schema = object(
+      { a: { $ref: '#/$defs/x' }, b: { dependencies: { c: { $ref: '#/$defs/x/items' }, d: ['e'] }, examples: [1] }, f: { $ref: '#' } },
+      { $defs: { x: { type: 'array', items: { $ref: '#/properties/a' } } } },
+    );
+    expect(acceptableSchema(schema)).toEqual(schema);
   });
 
   it('has no combinations at its top, whose properties become optional', () => {

@@ -29,9 +29,10 @@ class Unacceptable extends Error {}
 export function acceptableSchema(schema: JsonObject): JsonObject | undefined {
   try {
     if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) return undefined;
-    const root = repairedSchema(schema, { root: schema, parts: 0 }, 0);
+    const document: Document = { schemas: new Set(), parts: 0 };
+    const root = repairedSchema(schema, document, 0);
     if (!isObject(root) || root['type'] !== 'object') return undefined;
-    return withArguments(withoutCombinations(root));
+    return withoutDanglingReferences(withArguments(withoutCombinations(root)), document);
   } catch (error) {
     // A stack overflow says the same: nested too deeply.
     if (error instanceof Unacceptable || error instanceof RangeError) return undefined;
@@ -41,7 +42,8 @@ export function acceptableSchema(schema: JsonObject): JsonObject | undefined {
 
 /** What is being checked, and how much of it has been. */
 interface Document {
-  readonly root: JsonObject;
+  /** Those that were repaired, as they were left. */
+  readonly schemas: Set<unknown>;
   parts: number;
 }
 
@@ -55,7 +57,9 @@ function repairedSchema(schema: unknown, document: Document, depth: number): Jso
     const repaired = repairedKeyword(keyword, value, document, depth);
     return repaired === undefined ? [] : [[keyword, repaired] as const];
   });
-  return Object.fromEntries(withListItems(entries));
+  const repaired = Object.fromEntries(withListItems(entries));
+  document.schemas.add(repaired);
+  return repaired;
 }
 
 /** @returns undefined where the keyword has to go */
@@ -75,9 +79,13 @@ function repairedKeyword(keyword: string, value: unknown, document: Document, de
       // A list of schemas is an older dialect's `prefixItems`.
       return isSchema(value) ? inner(value) : {};
     case '$ref':
-      return typeof value === 'string' && isWithin(document.root, value) ? value : undefined;
+      return typeof value === 'string' ? value : undefined;
     case 'required':
-      return Array.isArray(value) ? [...new Set(value.filter((name) => typeof name === 'string'))] : undefined;
+      return Array.isArray(value) ? namesOf(value) : undefined;
+    case 'dependencies':
+      return isObject(value) ? dependencies(value, document, inner) : undefined;
+    case 'examples':
+      return Array.isArray(value) ? value : undefined;
     case 'dependentRequired':
       return undefined;
     case 'enum':
@@ -111,6 +119,17 @@ function schemaMap(
   return Object.fromEntries(entries.map(([name, schema]) => [name, inner(schema)]));
 }
 
+/** An older dialect's: of each argument a schema, or the names of others that it needs. */
+function dependencies(map: JsonObject, document: Document, inner: (schema: unknown) => JsonObject | boolean): JsonObject {
+  const schemas = schemaMap('dependencies', map, document, inner);
+  const names = Object.entries(map).filter(([name, needed]) => Array.isArray(needed) && name !== '__proto__');
+  return { ...schemas, ...Object.fromEntries(names.map(([name, needed]) => [name, namesOf(needed as unknown[])])) };
+}
+
+function namesOf(list: readonly unknown[]): string[] {
+  return [...new Set(list.filter((name) => typeof name === 'string'))];
+}
+
 /** Some providers refuse an array whose items nobody describes. */
 function withListItems(entries: readonly (readonly [string, unknown])[]): readonly (readonly [string, unknown])[] {
   const has = (keyword: string): boolean => entries.some(([name]) => name === keyword);
@@ -141,18 +160,27 @@ function withArguments(root: JsonObject): JsonObject {
   };
 }
 
-/** Whether a reference leads to a schema of this document that is kept as it stands. */
-function isWithin(root: JsonObject, reference: string): boolean {
+/** Looks at what is left in the end: any repair may have taken away what a reference leads to. */
+function withoutDanglingReferences(root: JsonObject, { schemas }: Document): JsonObject {
+  for (const schema of schemas) {
+    if (!isObject(schema) || typeof schema['$ref'] !== 'string' || leadsTo(root, schema['$ref'], schemas)) continue;
+    // Made here, and nobody else has it yet.
+    delete (schema as Record<string, unknown>)['$ref'];
+  }
+  return root;
+}
+
+/** Whether a reference leads to a schema of this document, and to nothing that only looks like one, such as a default. */
+function leadsTo(root: JsonObject, reference: string, schemas: ReadonlySet<unknown>): boolean {
   if (reference === '#') return true;
   if (!reference.startsWith('#/')) return false;
   const path = reference.slice(2).split('/').map(pointerPart);
-  if (!['$defs', 'definitions', 'properties'].includes(path[0] ?? '')) return false;
   let part: unknown = root;
   for (const name of path) {
     if (name === undefined || !(isObject(part) || Array.isArray(part)) || !Object.hasOwn(part, name)) return false;
     part = (part as JsonObject)[name];
   }
-  return isSchema(part);
+  return typeof part === 'boolean' || schemas.has(part);
 }
 
 function pointerPart(part: string): string | undefined {

@@ -61,6 +61,25 @@ export class IntegrationStateRepository {
     return { revision, status, error, tools: stored?.kept ?? overview };
   }
 
+  /**
+   * Says something of a server that is connected, where nothing is known of the integration as it is now or `known` is said.
+   * @param known undefined for whatever is said
+   * @returns whether that is new
+   */
+  async noteError({ organizationId, id, revision }: Integration, known: string | undefined, error: string | null): Promise<boolean> {
+    const query = tables
+      .updateTable('tool_integration_states')
+      .set({ error })
+      .where('integration_id', '=', id)
+      .where('organization_id', '=', organizationId)
+      .where('revision', '=', revision)
+      .where('status', '=', 'connected')
+      .where('error', 'is distinct from', error)
+      .$if(known !== undefined, (update) => update.where('error', '=', known ?? null))
+      .returning('revision');
+    return (await rowsOf(this.database, query)).length > 0;
+  }
+
   async remove({ em }: Transaction, { organizationId, id }: Integration): Promise<void> {
     await em.nativeDelete(StoredState, { organizationId, integrationId: id });
   }

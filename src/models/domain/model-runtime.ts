@@ -17,6 +17,11 @@ export interface ModelToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
+  /**
+   * What the model wrote where its arguments are no JSON object, cut where it is long. Such a call cannot be made; its
+   * `input` is empty, since that is all that every provider takes back.
+   */
+  readonly malformedInput?: string;
 }
 
 /**
@@ -35,8 +40,11 @@ export type ModelMessage =
       readonly role: 'user';
       readonly text: string;
       readonly attachments?: readonly ModelAttachment[];
-      /** Said within a reply by a hook that made the agent go on, not by the user: no new exchange begins with it. */
-      readonly guidance?: true;
+      /**
+       * Said within a reply, not by the user: no new exchange begins with it. `true`: by a hook that made the agent go on;
+       * `unreadable_call`: by the service, after a tool call that nothing can be made of.
+       */
+      readonly guidance?: true | 'unreadable_call';
     }
   | {
       readonly role: 'assistant';
@@ -114,6 +122,8 @@ export type ModelEvent =
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
   | { readonly type: 'tool_call_arguments'; readonly id: string; readonly delta: string }
   | { readonly type: 'tool_call'; readonly call: ModelToolCall }
+  /** The answer ends here, in a call of which not even the tool's name is known; `written` is what is known of it. */
+  | { readonly type: 'unreadable_call'; readonly written: string }
   | { readonly type: 'provider_tool_call'; readonly call: ModelToolCall }
   | {
       readonly type: 'provider_tool_result';

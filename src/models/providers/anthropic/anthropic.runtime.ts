@@ -2,7 +2,7 @@ import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
 import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../domain/model-usage.js';
-import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
+import { ClientCache, ProviderCall, type ProviderAccess, type ToolInput, toolInputOf } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
 import { searchResult } from './anthropic.web-search.js';
@@ -123,9 +123,7 @@ class Answer {
     const reason = stopReasonOf(this.stopReason, calls.length > 0);
     // Cut off by the token limit, the last call's input may be half of what the model meant to write.
     if (reason === 'tool_calls') {
-      for (const { id, name, input } of calls) {
-        yield { type: 'tool_call', call: { id, name, input: input as Readonly<Record<string, unknown>> } };
-      }
+      for (const block of calls) yield { type: 'tool_call', call: { id: block.id, name: block.name, ...this.inputOf(block) } };
     }
     const opaque = content.some((block) => block.type !== 'text' && block.type !== 'tool_use');
     const replayable = opaque && (reason === 'tool_calls' || reason === 'end');
@@ -176,22 +174,23 @@ class Answer {
   private finish(index: number): ModelEvent | undefined {
     const block = this.round[index];
     if (block?.type !== 'server_tool_use') return undefined;
-    try {
-      const input = parseToolInput(this.toolInput.get(block) ?? '', this.call);
-      return { type: 'provider_tool_call', call: { id: block.id, name: block.name, input } };
-    } catch {
-      // Cut off, if the answer ends so; else `blocks` throws.
-      return undefined;
-    }
+    const { input, malformedInput } = this.inputOf(block);
+    // Cut off, or the provider's to refuse: it runs the tool.
+    if (malformedInput !== undefined) return undefined;
+    return { type: 'provider_tool_call', call: { id: block.id, name: block.name, input } };
   }
 
-  /** Every block so far, each tool's input parsed. */
+  private inputOf(block: Block): ToolInput {
+    return toolInputOf(this.toolInput.get(block) ?? '');
+  }
+
+  /** Every block so far, each tool's input parsed; the API takes nothing but an object back. */
   private blocks(): Block[] {
     const round = this.round.filter((block) => block !== undefined);
     const cutOff = ['max_tokens', 'refusal'].includes(stopReasonOf(this.stopReason, false));
     for (const block of cutOff ? [] : round) {
       if (block.type !== 'tool_use' && block.type !== 'server_tool_use') continue;
-      block.input = parseToolInput(this.toolInput.get(block) ?? '', this.call);
+      block.input = this.inputOf(block).input;
     }
     return [...this.content, ...round];
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import type { ModelEvent, ModelRuntime, ModelToolCall, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
-import { ClientCache, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
+import { ClientCache, isJsonObject, malformed, ProviderCall, type ProviderAccess, type ToolInput } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
 
@@ -51,6 +51,20 @@ function isPlainText(part: Part): part is Part & { text: string } {
   return part.text !== undefined && part.thoughtSignature === undefined;
 }
 
+/** The model tried to call a tool, and the API could not read as what. */
+const UNREADABLE_CALL: ReadonlySet<FinishReason> = new Set([FinishReason.MALFORMED_FUNCTION_CALL, FinishReason.UNEXPECTED_TOOL_CALL]);
+
+/** The SDK hands on whatever JSON came. */
+function inputOf(args: unknown): ToolInput {
+  if (args === undefined) return { input: {} };
+  return isJsonObject(args) ? { input: args } : malformed(JSON.stringify(args));
+}
+
+/** A copy, which the API takes back. */
+function withObjectAsInput({ functionCall, ...part }: Part): Part {
+  return functionCall ? { ...part, functionCall: { ...functionCall, args: { ...inputOf(functionCall.args).input } } } : part;
+}
+
 /** Unlike the other SDKs' streams, this one's throws when its own call closes what is left of the response. */
 async function* untilDrained<Chunk>(chunks: AsyncIterable<Chunk>, call: ProviderCall): AsyncGenerator<Chunk> {
   try {
@@ -66,6 +80,7 @@ class Answer {
   private readonly calls: ModelToolCall[] = [];
   private signed = false;
   private finish: FinishReason | undefined;
+  private finishMessage = '';
   private blocked = false;
   private identified = false;
   private usage = UNKNOWN_USAGE;
@@ -90,15 +105,18 @@ class Answer {
     }
     this.blocked ||= chunk.promptFeedback?.blockReason !== undefined;
     this.finish = candidate?.finishReason ?? this.finish;
+    this.finishMessage = candidate?.finishMessage ?? this.finishMessage;
     if (this.finish !== undefined || this.blocked) this.call.drain();
   }
 
   *close(): Generator<ModelEvent, void> {
+    const isUnreadable = this.finish !== undefined && UNREADABLE_CALL.has(this.finish);
+    if (isUnreadable) yield { type: 'unreadable_call', written: malformed(this.finishMessage).malformedInput };
     const reason = this.blocked ? 'refusal' : this.stopReason();
     if (reason === 'tool_calls') {
       for (const call of this.calls) yield { type: 'tool_call', call };
     }
-    const replayable = this.signed && (reason === 'tool_calls' || reason === 'end');
+    const replayable = this.signed && !isUnreadable && (reason === 'tool_calls' || reason === 'end');
     yield {
       type: 'stopped',
       reason,
@@ -113,14 +131,14 @@ class Answer {
     if (part.thought === true) return;
     const last = this.parts.at(-1);
     if (isPlainText(part) && last !== undefined && isPlainText(last)) last.text += part.text;
-    else this.parts.push({ ...part });
+    else this.parts.push(withObjectAsInput(part));
   }
 
   private tell(part: Part): ModelEvent | undefined {
     if (part.functionCall !== undefined) {
-      const { id = `${LOCAL_ID_PREFIX}${newId()}`, name, args = {} } = part.functionCall;
+      const { id = `${LOCAL_ID_PREFIX}${newId()}`, name, args } = part.functionCall;
       if (name === undefined) throw this.call.broken('a tool call without a name');
-      this.calls.push({ id, name, input: args });
+      this.calls.push({ id, name, ...inputOf(args) });
       return { type: 'tool_call_started', id, name };
     }
     if (part.text === undefined || part.text === '') return undefined;
@@ -152,6 +170,9 @@ class Answer {
         throw this.call.endedEarly();
       case FinishReason.STOP:
         return this.calls.length > 0 ? 'tool_calls' : 'end';
+      case FinishReason.MALFORMED_FUNCTION_CALL:
+      case FinishReason.UNEXPECTED_TOOL_CALL:
+        return 'end';
       case FinishReason.MAX_TOKENS:
         return 'max_tokens';
       case FinishReason.SAFETY:

@@ -2,7 +2,7 @@ import OpenAI, { APIError } from 'openai';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
 import type { ModelUsage } from '../../domain/model-usage.js';
-import { ClientCache, parseToolInput, ProviderCall, type ProviderAccess } from '../shared/provider-call.js';
+import { ClientCache, ProviderCall, type ProviderAccess, toolInputOf } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { openaiRequest } from './openai-responses.request.js';
 import type { OpenAiOptions } from './openai-responses.settings.js';
@@ -107,13 +107,10 @@ class Answer {
     const reason = this.stopReason(this.response, calls.length > 0);
     // Cut off by the token limit, the last call's input may be half of what the model meant to write.
     if (reason === 'tool_calls') {
-      const parsed = calls.map((call) => ({ call, input: parseToolInput(call.arguments, this.call) }));
-      for (const { call, input } of parsed) {
-        yield { type: 'tool_call', call: { id: call.call_id, name: call.name, input } };
-      }
+      for (const { call_id: id, name, arguments: json } of calls) yield { type: 'tool_call', call: { id, name, ...toolInputOf(json) } };
     }
     const replayable = (reason === 'tool_calls' || reason === 'end') && this.items.some(isReasoning);
-    const data = { model: this.model, items: this.items };
+    const data = { model: this.model, items: this.items.map(readable) };
     yield {
       type: 'stopped',
       reason,
@@ -149,6 +146,12 @@ function usageOf({ usage = {} }: { readonly usage?: Partial<OpenAI.Responses.Res
     cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? null,
     thinkingTokens: usage.output_tokens_details?.reasoning_tokens ?? null,
   };
+}
+
+/** Servers that speak this API for other models read the arguments of earlier calls, and refuse what is no JSON object. */
+function readable(item: OutputItem): OutputItem {
+  const isMalformed = item.type === 'function_call' && toolInputOf(item.arguments).malformedInput !== undefined;
+  return isMalformed ? { ...item, arguments: '{}' } : item;
 }
 
 function isReasoning(item: OutputItem): boolean {

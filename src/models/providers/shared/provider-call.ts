@@ -1,9 +1,10 @@
 import type { Clock } from '../../../platform/clock/index.js';
-import { ModelFailure, type ModelFailureCode } from '../../domain/model-failure.js';
-import type { JsonObject, ModelMessage, ModelRoute, RuntimeRequest } from '../../domain/model-runtime.js';
+import { ModelFailure, type ModelFailureCode, type SchemaRefusal } from '../../domain/model-failure.js';
+import type { JsonObject, ModelMessage, ModelRoute, ModelToolCall, RuntimeRequest, ToolDefinition } from '../../domain/model-runtime.js';
 import { codesIn, codesOf } from './error-codes.js';
+import { schemaRefusal } from './schema-refusal.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
-import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
+import { CLIENT_CACHE_SIZE, DRAIN_MS, MAX_MALFORMED_INPUT } from './limits.js';
 
 /** How a runtime reaches its provider. */
 export interface ProviderAccess {
@@ -42,6 +43,7 @@ export class ProviderCall {
   private cancelDrain: (() => void) | undefined;
   private readonly ownKey: boolean;
   private readonly hasAttachments: boolean;
+  private readonly tools: readonly ToolDefinition[];
   /** The agent's own key, else the operator's. */
   readonly key: string;
   /** The route's base address, else the operator's setting; undefined for the provider's public one. */
@@ -59,6 +61,7 @@ export class ProviderCall {
     outer.throwIfAborted();
     this.ownKey = request.apiKey !== undefined;
     this.hasAttachments = request.messages.some(hasFiles);
+    this.tools = request.tools;
     const key = request.apiKey ?? access.managedKey;
     if (key === undefined) {
       const message = 'There is no API key for this model provider.';
@@ -106,6 +109,8 @@ export class ProviderCall {
     // The cause of a refusal holds its body as it came, which may quote the key; logs print causes.
     const cause = refused === undefined ? error : undefined;
     const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
+    const refusedSchemas = unacceptable === true && refused?.status === 400 ? this.refusedSchemas(refused.body) : undefined;
+    if (refusedSchemas) return this.fail(code, { ...facts, refusedSchemas });
     return this.fail(code, unacceptable === true ? { ...facts, unacceptable } : facts);
   }
 
@@ -127,14 +132,23 @@ export class ProviderCall {
     return this.broken('the response ended before the answer did');
   }
 
-  private messageOf(code: ModelFailureCode, unacceptable: boolean): string {
+  private refusedSchemas(body: string): SchemaRefusal | undefined {
+    return schemaRefusal(body, this.tools, [this.key, ...(this.route ? [this.route.secret] : [])]);
+  }
+
+  private messageOf(code: ModelFailureCode, { unacceptable, refusedSchemas }: Pick<ModelFailure['facts'], 'unacceptable' | 'refusedSchemas'>): string {
     if (code === 'provider_auth' && this.route) return ROUTED_REFUSAL;
-    return unacceptable && this.hasAttachments ? ATTACHMENT_REFUSAL : MESSAGES[code];
+    if (refusedSchemas) return schemaRefusalMessage(refusedSchemas);
+    return unacceptable === true && this.hasAttachments ? ATTACHMENT_REFUSAL : MESSAGES[code];
   }
 
   private fail(code: ModelFailureCode, facts: Omit<ModelFailure['facts'], 'ownKey'>): ModelFailure {
-    return new ModelFailure(code, this.messageOf(code, facts.unacceptable === true), { ...facts, ownKey: this.ownKey });
+    return new ModelFailure(code, this.messageOf(code, facts), { ...facts, ownKey: this.ownKey });
   }
+}
+
+function schemaRefusalMessage({ tools: [name] }: SchemaRefusal): string {
+  return `The model provider refused the schema of ${name === undefined ? 'a tool, without saying of which' : `the tool ${name}`}.`;
 }
 
 function hasFiles(message: ModelMessage): boolean {
@@ -213,20 +227,24 @@ function isContextOverflow(text: string): boolean {
   return CONTEXT_OVERFLOW.test(text);
 }
 
-/**
- * A tool's input as the model wrote it; no text at all means no arguments.
- * @throws ModelFailure `provider_error` when it is not a JSON object.
- */
-export function parseToolInput(json: string, call: ProviderCall): JsonObject {
-  if (json === '') return {};
+export type ToolInput = Pick<ModelToolCall, 'input' | 'malformedInput'>;
+
+/** A tool's input as the model wrote it, in an answer that is whole; no text at all means no arguments. */
+export function toolInputOf(json: string): ToolInput {
+  if (json.trim() === '') return { input: {} };
   let value: unknown;
   try {
     value = JSON.parse(json);
-  } catch (error) {
-    throw call.broken('the input of a tool call is not JSON', error);
+  } catch {
+    return malformed(json);
   }
-  if (!isJsonObject(value)) throw call.broken('the input of a tool call is not a JSON object');
-  return value;
+  return isJsonObject(value) ? { input: value } : malformed(json);
+}
+
+/** @param written in place of a JSON object */
+export function malformed(written: string): Required<ToolInput> {
+  const isLong = written.length > MAX_MALFORMED_INPUT;
+  return { input: {}, malformedInput: isLong ? `${written.slice(0, MAX_MALFORMED_INPUT).toWellFormed()}…` : written.toWellFormed() };
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

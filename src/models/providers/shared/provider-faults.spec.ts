@@ -211,10 +211,17 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'max_tokens' });
   });
 
-  it('a tool input that is not JSON is a provider_error', async () => {
+  it('tells a tool call that is whole and cannot be made, with what was written where there is a call', async () => {
     const told = await call((exchange) => exchange.sendAll(wire.unreadableToolCall));
-    expect(failureOf(told).code).toBe('provider_error');
-    expect(told.events.map((event) => event.type)).not.toContain('tool_call');
+    expect(told.thrown).toBeUndefined();
+    const malformed = { type: 'tool_call', call: { id: 't1', name: 'look_up', input: {}, malformedInput: '{"city":' } };
+    expect(said(told).slice(-2)[0]).toEqual(wire.provider === 'gemini' ? { type: 'unreadable_call', written: '' } : malformed);
+  });
+
+  it('cuts what was written in place of a JSON object where it is long', async () => {
+    const long = JSON.stringify(['x'.repeat(10_000)]);
+    const told = await call((exchange) => exchange.sendAll(wire.toolCall({ ...TOOL, inputParts: [long] })));
+    expect(said(told).at(-2)).toMatchObject({ call: { malformedInput: `${long.slice(0, 500)}…` } });
   });
 
   it('gives up a provider that is silent before its answer', async () => {

@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { SchemaVerdict } from '../../conversations/index.js';
+import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
+import type { Integration } from '../domain/integration.js';
+import { IntegrationChecked } from '../domain/integrations.events.js';
+import { isSaidOf, refusalError } from '../domain/schema-refusal.js';
+import { MAX_REFUSED_SCHEMAS, REFUSED_SCHEMA_MS } from '../limits.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
+import { type IntegrationOfAgent, IntegrationStateRepository } from '../persistence/integration-state.repository.js';
+
+/** A tool as the models of one provider are offered it. */
+export interface JudgedTool {
+  readonly checked: Pick<IntegrationOfAgent, 'integration' | 'state'>;
+  /** The server's own name. */
+  readonly tool: string;
+  readonly provider: string;
+}
+
+/**
+ * Knows for some minutes which schemas a provider does not take, so that not every run begins with a refused request. The
+ * integration's `error` says so to people. A check of the server that goes well ends both, and what another process knows is its own:
+ * where it is mistaken it costs one refused request.
+ */
+@Injectable()
+export class RefusedSchemas {
+  /** By integration; then by provider and tool, and by what people read of it: until when. */
+  private readonly refused = new LRUCache<string, Map<string, number>>({ max: MAX_REFUSED_SCHEMAS });
+
+  constructor(
+    private readonly states: IntegrationStateRepository,
+    private readonly integrations: IntegrationRepository,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly events: EventBus,
+    private readonly logger: Logger,
+  ) {}
+
+  isRefused({ checked: { integration }, tool, provider }: JudgedTool): boolean {
+    // Every run asks for each of its tools, and nearly always nothing is refused.
+    return this.refused.size > 0 && this.isKnown(integration, toolKey(provider, tool));
+  }
+
+  /** Never throws: a run tells of it in passing. */
+  judged({ checked: { integration, state }, tool, provider }: JudgedTool, verdict: SchemaVerdict): void {
+    if (verdict.accepted) {
+      if (state?.status !== 'connected' || state.error === null || !isSaidOf(state.error, provider, tool)) return;
+      this.store(integration, state.error, null);
+      return;
+    }
+    this.remember(integration, toolKey(provider, tool));
+    const error = refusalError(provider, tool, verdict);
+    // Where it is not told which tool is meant, all of them come here with the same.
+    if (this.isKnown(integration, error)) return;
+    this.remember(integration, error);
+    this.logger.warn({ integrationId: integration.id, provider, reason: verdict.reason }, "A model provider refused a tool's schema");
+    this.store(integration, undefined, error);
+  }
+
+  /** The server has listed its tools again. */
+  forget(integration: Integration): void {
+    this.refused.delete(keyOf(integration));
+  }
+
+  private isKnown(integration: Integration, what: string): boolean {
+    const until = this.refused.get(keyOf(integration))?.get(what) ?? 0;
+    return until > this.clock.monotonic();
+  }
+
+  private remember(integration: Integration, what: string): void {
+    const known = this.refused.get(keyOf(integration)) ?? new Map<string, number>();
+    known.set(what, this.clock.monotonic() + REFUSED_SCHEMA_MS);
+    this.refused.set(keyOf(integration), known);
+  }
+
+  /** @param known what has to be there for it; undefined for whatever is */
+  private store(integration: Integration, known: string | undefined, error: string | null): void {
+    this.note(integration, known, error).catch((failure: unknown) => {
+      this.logger.warn({ err: failure, integrationId: integration.id }, "What a provider says of a tool's schema could not be stored");
+    });
+  }
+
+  private async note(integration: Integration, known: string | undefined, error: string | null): Promise<void> {
+    const { organizationId, id } = integration;
+    if (!(await this.states.noteError(integration, known, error))) return;
+    const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
+    this.events.publish(new IntegrationChecked(organizationId, id, agentIds));
+  }
+}
+
+function toolKey(provider: string, tool: string): string {
+  return `${provider}/${tool}`;
+}
+
+function keyOf({ id, revision }: Integration): string {
+  return `${id}/${revision}`;
+}

@@ -1,0 +1,65 @@
+import type { SchemaRefusal } from '../../domain/model-failure.js';
+import type { ToolDefinition } from '../../domain/model-runtime.js';
+import { MAX_QUOTED_REFUSAL } from './limits.js';
+
+/**
+ * How providers say where a tool's schema is, by its place in the request. Anthropic: `tools.3.custom.input_schema`; OpenAI:
+ * `tools[3].parameters`, and `tools[3].function.parameters` of its older API; Gemini:
+ * `tools[0].function_declarations[3].parameters_json_schema`, in either case.
+ */
+const PLACES = [
+  /\btools[.[](\d{1,4})\]?\.(?:\w+\.)?(?:input_schema|parameters)\b/g,
+  /\bfunction_?declarations\[(\d{1,4})\]\.(?:response_?)?(?:parameters|schema)/gi,
+];
+/** OpenAI names the function too; a server that speaks its API may do nothing else. */
+const NAMED = /\bschema for function '([\w-]{1,64})'/gi;
+/** Of one tool, or of all together, without its place. */
+const UNNAMED = /\binvalid_function_parameters\b|\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b.{0,200}\bschemas?\b|\bschemas?\b.{0,200}\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b|\bspecified schema produces a constraint\b/is;
+/** Another schema: that of the answer. */
+const OF_ANSWER = /\bresponse_?(?:format|schema|json_?schema)\b|\btext\.format\b|\boutput_(?:format|config)\b/i;
+/** Keys of the usual forms, should an answer quote one. */
+const KEY_LIKE = /\b(?:sk|ak|pk|rk|AIza|whsec|Bearer)[-_ ]?[\w.~+/-]{12,}=*/g;
+
+/**
+ * Whether the provider refuses a request because of the schemas of its tools, and of which.
+ * @param secrets that must not show in the provider's words
+ */
+export function schemaRefusal(body: string, tools: readonly ToolDefinition[], secrets: readonly string[]): SchemaRefusal | undefined {
+  if (tools.length === 0) return undefined;
+  const { message, said } = wordsOf(body);
+  if (OF_ANSWER.test(said)) return undefined;
+  const places = PLACES.flatMap((place) => [...said.matchAll(place)].map(([, index]) => tools[Number(index)]?.name));
+  const names = [...said.matchAll(NAMED)].map(([, name]) => tools.find((tool) => tool.name === name)?.name);
+  const told = [...new Set([...places, ...names].filter((name) => name !== undefined))];
+  if (told.length === 0 && !UNNAMED.test(said)) return undefined;
+  return { tools: told, reason: quoted(message, secrets) };
+}
+
+/** The sentence of an error, and everything that may name a tool. A body that is cut off is taken as it is. */
+function wordsOf(body: string): { readonly message: string; readonly said: string } {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return { message: body, said: body };
+  }
+  const [first] = [parsed].flat();
+  const error = fieldsOf(fieldsOf(first)['error'] ?? first);
+  const { message, param, code, details } = error;
+  const text = typeof message === 'string' ? message : '';
+  return { message: text, said: [text, param, code, details === undefined ? '' : JSON.stringify(details)].filter(isText).join('\n') };
+}
+
+function quoted(message: string, secrets: readonly string[]): string {
+  const line = message.slice(0, 4 * MAX_QUOTED_REFUSAL).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  const open = secrets.filter((secret) => secret !== '').reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
+  return open.replace(KEY_LIKE, '[secret]').slice(0, MAX_QUOTED_REFUSAL).toWellFormed();
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
