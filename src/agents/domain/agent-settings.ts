@@ -43,7 +43,7 @@ export const agentSettings = storedObject({
 });
 export type AgentSettings = Stored<typeof agentSettings>;
 
-/** The agent itself as a version keeps it: everything but its type, which never goes back, and its secrets. */
+/** The agent itself as a version keeps it: everything but its type, which the operator sets, and its secrets. */
 export const agentSnapshot = storedObject({ name: z.string(), systemPrompt: z.string(), settings: agentSettings });
 export type AgentSnapshot = Stored<typeof agentSnapshot>;
 

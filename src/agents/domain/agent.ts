@@ -43,8 +43,8 @@ export interface AgentChange extends AgentRequest {
 /** What the operator alone sets. */
 export interface OperatorSettings {
   readonly disableInteractivePrompts?: boolean;
-  /** The API manages the agent no more; it keeps the provider it runs on. There is no way back. */
-  readonly type?: 'classic';
+  /** `classic`: the API manages the agent no more, and it keeps the provider it runs on. `standard`: it is of its provider's type again. */
+  readonly type?: 'classic' | 'standard';
 }
 
 interface Identity {
@@ -148,7 +148,7 @@ export class Agent {
   /** @returns the fields that have another value now */
   operate({ type, disableInteractivePrompts }: OperatorSettings): FieldChange[] {
     const before = describeAgent(this);
-    this.type = type ?? this.type;
+    if (type !== undefined) this.type = type === 'classic' ? type : this.settings.provider.options.type;
     this.settings = {
       ...this.settings,
       disableInteractivePrompts: disableInteractivePrompts ?? this.settings.disableInteractivePrompts,

@@ -128,13 +128,13 @@ export class AgentsController {
   }
 
   @Delete(':agentId')
-  @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
+  @Access({ scope: 'manageAgents', resource: pathResource('assistant', 'agentId') })
   @ApiExample({ path: { agentId: EXAMPLE_IDS.deletedAgent } })
   @ApiOperation({
     operationId: 'deleteAgent',
     summary: 'Delete an agent and everything that belongs to it',
     description:
-      'Cannot be undone. Runs under way are cancelled. From the answer on nothing of it can be read; what its ' +
+      'Of every type, classic agents too. Cannot be undone. Runs under way are cancelled. From the answer on nothing of it can be read; what its ' +
       'conversations hold is removed from the database in the background.',
   })
   @ApiOkResponse({ type: AgentDeletedResponse })

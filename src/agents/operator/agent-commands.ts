@@ -21,7 +21,7 @@ export function agentCommands({ open, clock, events }: OperatorKernel): Operator
 function setAgent(useCase: OperateAgent): OperatorCommand {
   return {
     name: 'agent set',
-    usage: 'agent set <id> [--disable-interactive-prompts true|false] [--type classic]',
+    usage: 'agent set <id> [--disable-interactive-prompts true|false] [--type classic|standard]',
     run: async (args) => {
       const given = readArguments(args, { options: ['disable-interactive-prompts', 'type'], positionals: ['id'] });
       const { type, 'disable-interactive-prompts': disable } = given.options;
@@ -34,7 +34,7 @@ function setAgent(useCase: OperateAgent): OperatorCommand {
 }
 
 function settingsOf(type: string | undefined, disable: string | undefined): OperatorSettings {
-  if (type !== undefined && type !== 'classic') throw new ValidationFailed('--type: must be classic');
+  if (type !== undefined && type !== 'classic' && type !== 'standard') throw new ValidationFailed('--type: must be classic or standard');
   if (disable !== undefined && disable !== 'true' && disable !== 'false') {
     throw new ValidationFailed('--disable-interactive-prompts: must be true or false');
   }

@@ -57,6 +57,6 @@ export class AgentsRepository {
 
   /** @returns whether there was such an agent. Its sections and versions go with it. */
   async delete({ em }: Transaction, organizationId: string, id: string): Promise<boolean> {
-    return (await em.nativeDelete(Agent, { organizationId, id, type: { $ne: 'classic' } })) > 0;
+    return (await em.nativeDelete(Agent, { organizationId, id })) > 0;
   }
 }

@@ -28,7 +28,7 @@ export class TracesController {
   ) {}
 
   @Get('traces')
-  @Access({ scope: 'none', resource: pathResource('agent', 'agentId'), rateLimit: 'traces' })
+  @Access({ scope: 'none', resource: pathResource('assistant', 'agentId'), rateLimit: 'traces' })
   @ApiOperation({
     operationId: 'listTraces',
     summary: 'List the traces of an agent, newest first',
@@ -58,7 +58,7 @@ export class TracesController {
   }
 
   @Get('traces/export')
-  @Access({ scope: 'none', resource: pathResource('agent', 'agentId'), rateLimit: 'traceExport' })
+  @Access({ scope: 'none', resource: pathResource('assistant', 'agentId'), rateLimit: 'traceExport' })
   @ApiOperation({
     operationId: 'exportTraces',
     summary: 'Walk through whole traces of an agent, newest first',
@@ -84,7 +84,7 @@ export class TracesController {
   }
 
   @Get('traces/:traceId')
-  @Access({ scope: 'none', resource: pathResource('agent', 'agentId') })
+  @Access({ scope: 'none', resource: pathResource('assistant', 'agentId') })
   @ApiOperation({ operationId: 'getTrace', summary: 'Read a trace' })
   @ApiOkResponse({ type: TraceDetailResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -97,7 +97,7 @@ export class TracesController {
   }
 
   @Get('messages/:messageId/trace')
-  @Access({ scope: 'none', resource: pathResource('agent', 'agentId'), rateLimit: 'traces' })
+  @Access({ scope: 'none', resource: pathResource('assistant', 'agentId'), rateLimit: 'traces' })
   @ApiOperation({
     operationId: 'getMessageTrace',
     summary: 'Read the trace of an assistant message',

@@ -38,7 +38,7 @@ describe('agent set', () => {
   it('refuses what it does not know', async () => {
     const { id } = await createAgent(service, organization);
     await expect(set(id)).rejects.toThrow('nothing to set');
-    await expect(set(id, '--type', 'gemini')).rejects.toThrow('must be classic');
+    await expect(set(id, '--type', 'gemini')).rejects.toThrow('must be classic or standard');
     await expect(set(id, '--disable-interactive-prompts', 'yes')).rejects.toThrow('true or false');
     await expect(set('42', '--type', 'classic')).rejects.toThrow('UUID');
     await expect(set(newId(), '--type', 'classic')).rejects.toThrow('no such agent');
@@ -56,12 +56,12 @@ describe('a classic agent', () => {
   it.each([
     ['GET', '', undefined],
     ['PATCH', '', { name: 'Grace' }],
-    ['DELETE', '', undefined],
     ['GET', '/versions', undefined],
     ['POST', '/versions/1/restore', undefined],
     ['PUT', '/provider-key', { apiKey: 'k' }],
     ['GET', '/sections', undefined],
     ['PUT', '/sections', { sections: [] }],
+    ['GET', '/analytics/feedback', undefined],
   ])('answers 404 on %s /v1/agents/{agentId}%s', async (method, path, body) => {
     const answer = await service.http(method, `/v1/agents/${classic.id}${path}`, { key: organization.key, body });
     expect(answer.status).toBe(404);
@@ -86,6 +86,38 @@ describe('a classic agent', () => {
       types.push(event.type);
     }
     expect(types.at(-1)).toBe('RUN_FINISHED');
+  });
+
+  it('has traces, in the list, by themselves, by message and in the export', async () => {
+    const { key } = organization;
+    const thread = await service.thread(key, classic.id);
+    service.models.next(says('Still here'));
+    const run = await service.http<{ message: { id: string } }>('POST', `/v1/threads/${thread}/runs`, { key, body: message('Hello?') });
+    const at = `/v1/agents/${classic.id}`;
+    const list = await service.http<{ traces: { id: string }[] }>('GET', `${at}/traces`, { key });
+    expect(list.body.traces).toMatchObject([{ threadId: thread, output: 'Still here' }]);
+    const one = await service.http('GET', `${at}/traces/${list.body.traces[0]?.id ?? ''}`, { key });
+    expect([one.status, one.body.input]).toEqual([200, 'Hello?']);
+    expect((await service.http('GET', `${at}/messages/${run.body.message.id}/trace`, { key })).body).toEqual(one.body);
+    const exported = await service.http('GET', `${at}/traces/export`, { key });
+    expect(outcome(exported)).toEqual([200, { traces: [], meta: { cursor: null } }]);
+  });
+
+  it('is deleted as any other', async () => {
+    const { key } = organization;
+    const thread = await service.thread(key, classic.id);
+    expect(outcome(await service.http('DELETE', `/v1/agents/${classic.id}`, { key }))).toEqual([200, { id: classic.id, deleted: true }]);
+    expect((await service.http('GET', `/v1/threads/${thread}`, { key })).status).toBe(404);
+    expect((await service.http('DELETE', `/v1/agents/${classic.id}`, { key })).status).toBe(404);
+  });
+
+  it('is managed by the API again once the operator makes it standard', async () => {
+    expect(await set(classic.id, '--type', 'standard')).toMatchObject({ type: 'anthropic', version: 3 });
+    expect(await set(classic.id, '--type', 'standard')).toMatchObject({ type: 'anthropic', version: 3 });
+    const read = await service.http('GET', `/v1/agents/${classic.id}`, { key: organization.key });
+    expect([read.status, read.body.provider]).toEqual([200, classic.provider]);
+    const changed = await service.http('PATCH', `/v1/agents/${classic.id}`, { key: organization.key, body: { name: 'Grace' } });
+    expect([changed.status, changed.body.version]).toEqual([200, 4]);
   });
 
   it('is open to a key whose allowlist holds it, and to no other', async () => {
