@@ -40,6 +40,7 @@ export class CompleteChat {
     const run = {
       organizationId,
       text: conversation.text,
+      clientId: conversation.clientId,
       attachments: conversation.attachments,
       disconnected,
       callerPrompt: conversation.instructions,

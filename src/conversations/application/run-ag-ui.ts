@@ -69,7 +69,8 @@ export class RunAgUi {
       if (!thread) throw noThreadToResume();
       return this.resumeRun.execute({ ...goingOn, thread, answers, userContextField: 'body/forwardedProps/userContext' });
     }
-    const run = { ...goingOn, text: conversation.text, attachments: conversation.attachments };
+    const { text, clientId, attachments } = conversation;
+    const run = { ...goingOn, text, clientId, attachments };
     return thread ? this.startRun.execute({ ...run, thread }) : this.open(command, run);
   }
 

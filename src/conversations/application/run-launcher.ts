@@ -45,7 +45,7 @@ export interface RunRequest {
 /** What one run answers: a message with its files, or what the run before has asked. */
 export interface RunInput {
   readonly threadId: string;
-  readonly userMessage: RunContext['userMessage'];
+  readonly userMessage: NewRun['userMessage'] & RunContext['userMessage'];
   /** Of the message; the run releases them at its end, and the launcher where no run begins. */
   readonly attached: AttachedFiles;
   readonly resumeInput?: ResumeInput;

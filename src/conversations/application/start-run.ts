@@ -17,6 +17,8 @@ import type { ThreadReference } from './thread-lookup.js';
 /** A message to be answered. */
 export interface RunMessage extends RunRequest {
   readonly text: string;
+  /** What the client calls it. */
+  readonly clientId?: string | undefined;
   readonly attachments?: readonly AttachmentReference[];
 }
 
@@ -75,11 +77,11 @@ export class StartRun {
   }
 
   private async launch(message: RunMessage, threadId: string, store: Store, history: NewThread['history'] = []): Promise<LaunchResult> {
-    const { organizationId, agent, text, attachments = [], disconnected } = message;
+    const { organizationId, agent, text, clientId, attachments = [], disconnected } = message;
     const accepted = await this.attachments.execute({
       ...{ organizationId, provider: agent.provider.type, attachments, history, disconnected },
     });
-    const userMessage = { id: newId(), text, attachments: accepted.message };
+    const userMessage = { id: newId(), clientId, text, attachments: accepted.message };
     const input = { threadId, userMessage, attached: accepted.files, sentHistory: accepted.history };
     const result = await this.launcher.launch(message, input, (run) => store(run, accepted.history));
     if (!result.started) await this.attachments.discard(organizationId, accepted.copies);

@@ -53,6 +53,8 @@ export interface Message {
   readonly id: string;
   readonly threadId: string;
   readonly runId: string | null;
+  /** What the client calls a user's message; absent for none. */
+  readonly clientId?: string;
   readonly role: MessageRole;
   readonly content: string;
   readonly status: MessageStatus;

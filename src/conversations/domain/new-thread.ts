@@ -4,6 +4,8 @@ import { type Thread, titleOf } from './thread.js';
 
 /** What somebody has said before the conversation came here. */
 export interface InputMessage {
+  /** What the client calls a user's message. */
+  readonly clientId?: string | undefined;
   readonly role: MessageRole;
   /** Never empty, except beside attachments. */
   readonly content: string;
@@ -19,12 +21,15 @@ export interface Conversation {
   readonly history: readonly InputMessage[];
   /** The message to be answered. */
   readonly text: string;
+  /** What the client calls that message. */
+  readonly clientId?: string | undefined;
   readonly attachments?: readonly AttachmentReference[];
 }
 
 /** Something said before; its attachments as the caller refers to them, or as they are kept. */
 export interface NewThreadMessage<Attachment> {
   readonly id: string;
+  readonly clientId?: string | undefined;
   readonly role: MessageRole;
   readonly content: string;
   readonly attachments?: readonly Attachment[];

@@ -20,6 +20,7 @@ export interface RunView {
 export interface MessageView {
   readonly id: string;
   readonly thread_id: string;
+  readonly clientId: string | null;
   readonly role: MessageRole;
   readonly content: string;
   readonly attachments: readonly AttachmentView[];
@@ -112,6 +113,7 @@ export function messageView(
   return {
     id: message.id,
     thread_id: message.threadId,
+    clientId: message.clientId ?? null,
     role: message.role,
     content: message.content,
     attachments,

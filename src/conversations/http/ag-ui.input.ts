@@ -1,5 +1,5 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { validated } from '../../platform/http/index.js';
+import { isText, validated } from '../../platform/http/index.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
 import type { Conversation, InputMessage } from '../domain/new-thread.js';
 import {
@@ -50,7 +50,7 @@ export const AG_UI_INPUT_SCHEMA = {
       maxItems: MAX_MESSAGES,
       description:
         'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
-        'the stored history counts. `system` and `developer` messages are put after the agent’s own prompt. A user’s ' +
+        'the stored history counts. The `id` of a user’s message, of at most 255 characters, is read back as `clientId`. `system` and `developer` messages are put after the agent’s own prompt. A user’s ' +
         `message may have up to ${MAX_ATTACHMENTS} parts of the types image and document, with sources data and url, ` +
         `among at most ${MAX_PARTS} parts. The text of a message has at most ${MAX_CONTENT} characters; \`system\` and ` +
         `\`developer\` messages and \`context\` together have at most ${MAX_INSTRUCTIONS}.`,
@@ -144,7 +144,7 @@ function checkId(id: string, field: string): void {
   }
 }
 
-function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text' | 'attachments'> {
+function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text' | 'clientId' | 'attachments'> {
   const attached = new AttachmentCount();
   const said = messages.flatMap((message, index) => {
     const inputMessages = toInputMessage(message, `body/messages/${index}`);
@@ -156,7 +156,7 @@ function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'his
   if (last?.role !== 'user' || answered?.role !== 'user') {
     throw new ValidationFailed('body/messages must end with a message of the role user');
   }
-  return { history: said.slice(0, -1), text: last.content, attachments: last.attachments ?? [] };
+  return { history: said.slice(0, -1), text: last.content, clientId: last.clientId, attachments: last.attachments ?? [] };
 }
 
 function toInputMessage(message: AgUiMessage, path: string): InputMessage[] {
@@ -167,9 +167,10 @@ function toInputMessage(message: AgUiMessage, path: string): InputMessage[] {
   if (message.role !== 'user') return [];
   const { text, attachments } = userContent(message.content, `${path}/content`);
   checkContent(text, `${path}/content`);
-  if (attachments.length > 0) return [{ role: 'user', content: text, attachments }];
-  if (text === '') throw new ValidationFailed(`${path}/content must not be empty`);
-  return [{ role: 'user', content: text }];
+  if (text === '' && attachments.length === 0) throw new ValidationFailed(`${path}/content must not be empty`);
+  // The protocol does not bound it: a longer one is not kept.
+  const clientId = isText(message.id, { min: 1, max: MAX_ID }) ? message.id : undefined;
+  return [{ role: 'user', clientId, content: text, ...(attachments.length > 0 && { attachments }) }];
 }
 
 type UserContent = Extract<AgUiMessage, { role: 'user' }>['content'];

@@ -77,7 +77,7 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
             { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
           ],
         } as object,
-        id: { type: 'string', minLength: 1, maxLength: MAX_ID, description: "The client's own id." },
+        id: { type: 'string', minLength: 1, maxLength: MAX_ID, description: "The client's own id. A user's message is read back with it as `clientId`." },
         attachments: {
           type: 'array',
           maxItems: MAX_ATTACHMENTS,

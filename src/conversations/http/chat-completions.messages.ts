@@ -22,6 +22,7 @@ const ROLES: Readonly<Record<RequestForm, readonly Role[]>> = {
 
 interface Entry {
   readonly role: Role;
+  readonly clientId: string | undefined;
   readonly text: string;
   readonly attachments: readonly AttachmentReference[];
 }
@@ -48,6 +49,7 @@ export function readConversation(messages: readonly Fields[], form: RequestForm)
     instructions,
     history: entries.slice(0, -1).flatMap(toInputMessage),
     text: last.text,
+    clientId: last.clientId,
     attachments: last.attachments,
   };
 }
@@ -65,12 +67,17 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   if (text === '' && role === 'user' && attachments.length === 0) {
     throw new ValidationFailed(`${path}/content must not be empty`);
   }
-  return { role, text, attachments };
+  return { role, clientId: isClientId(message['id']) ? message['id'] : undefined, text, attachments };
+}
+
+/** A client of the OpenAI API may send any `id`, which that API does not know; what is none is not kept. */
+function isClientId(id: unknown): id is string {
+  return isText(id, { min: 1, max: MAX_ID });
 }
 
 /** Of the assistant form: every field as the interface has it. */
 function plainContent({ content, id }: Fields, path: string): Content {
-  if (id !== undefined && !isText(id, { min: 1, max: MAX_ID })) {
+  if (id !== undefined && !isClientId(id)) {
     throw new ValidationFailed(`${path}/id must be a string of 1 to ${MAX_ID} characters`);
   }
   if (typeof content !== 'string') throw new ValidationFailed(`${path}/content must be a string`);
@@ -126,8 +133,8 @@ function isInstruction({ role, text }: Entry): boolean {
   return (role === 'system' || role === 'developer') && text !== '';
 }
 
-function toInputMessage({ role, text, attachments }: Entry): InputMessage[] {
+function toInputMessage({ role, clientId, text, attachments }: Entry): InputMessage[] {
   if (role !== 'user' && role !== 'assistant') return [];
-  if (attachments.length > 0) return [{ role, content: text, attachments }];
-  return text === '' ? [] : [{ role, content: text }];
+  if (role === 'assistant') return text === '' ? [] : [{ role, content: text }];
+  return [{ role, clientId, content: text, ...(attachments.length > 0 && { attachments }) }];
 }

@@ -70,6 +70,8 @@ export class MessageResponse {
   readonly id!: string;
   @UuidField({ description: 'The conversation that it is part of.' })
   readonly thread_id!: string;
+  @StringField({ nullable: true, description: 'Of a user’s message: the `id` that was sent with it; null where none was sent.' })
+  readonly clientId!: string | null;
   @EnumField(ROLES, { description: 'Who said it: the person, or the agent.' })
   readonly role!: MessageRole;
   @StringField({ description: 'The text; Markdown in replies.' })

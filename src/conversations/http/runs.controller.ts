@@ -239,7 +239,7 @@ export class RunsController {
     if (caller.kind === 'session_pass') checkVisitor(userContext, message);
     const run = { organizationId, thread, userContext, ...visitorOf(caller, widget), ...options };
     if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []), userContextField: 'body/config/userContext' });
-    return this.startRun.execute({ ...run, text: message.content, attachments: message.attachments });
+    return this.startRun.execute({ ...run, text: message.content, clientId: message.id, attachments: message.attachments });
   }
 
   /** What stands in the way (an unknown run, events that are gone) is known before the stream begins. */

@@ -24,7 +24,7 @@ export class RunMessageBody {
   readonly role!: 'user';
   @StringField({ min: 1, max: MAX_CONTENT, description: 'What the user says.' })
   readonly content!: string;
-  @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id; the stored message gets one of the service." })
+  @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id, read back as `clientId`; the stored message has an `id` of the service besides." })
   readonly id?: string;
   @ObjectListField(() => AttachmentBody, { optional: true, max: MAX_ATTACHMENTS, description: `${ATTACHMENTS_DESCRIPTION} With a session pass there are none (\`403\`).` })
   readonly attachments?: readonly AttachmentBody[];

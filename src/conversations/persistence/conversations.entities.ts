@@ -35,6 +35,7 @@ export const messages = defineEntity({
     organizationId: p.uuid(),
     threadId: p.uuid(),
     runId: p.uuid().strictNullable(),
+    clientId: p.text().strictNullable(),
     role: p.text().$type<MessageRole>(),
     content: p.text(),
     status: p.text().$type<MessageStatus>(),

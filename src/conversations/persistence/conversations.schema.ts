@@ -180,7 +180,10 @@ const bareUsers = migration('2026112721_conversations_bare_users', [
   `create index runs_of_bare_users on runs (organization_id, session_user_key) where ${isBareUser('session_user_key')}`,
 ]);
 
+/** What the client calls a user's message. */
+const clientIds = migration('2026112725_conversations_client_ids', ['alter table messages add column client_id text']);
+
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components, sessions, emptyThreads, bareUsers],
+  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components, sessions, emptyThreads, bareUsers, clientIds],
 };

@@ -29,7 +29,7 @@ type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'
   Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>> & { additional_context: readonly string[] | null };
 
 const SHOWN_COLUMNS = [
-  ...(['id', 'thread_id', 'run_id', 'role', 'content', 'status', 'blocked'] as const),
+  ...(['id', 'thread_id', 'run_id', 'client_id', 'role', 'content', 'status', 'blocked'] as const),
   ...(['attachments', 'components', 'reaction', 'created_at'] as const),
 ] as const;
 
@@ -170,6 +170,7 @@ function toShownMessage(row: ShownRow): ShownMessage {
     id: row.id,
     threadId: row.thread_id,
     runId: row.run_id,
+    ...(row.client_id === null ? {} : { clientId: row.client_id }),
     role: row.role,
     content: row.content,
     status: row.status,

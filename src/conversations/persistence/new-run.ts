@@ -22,6 +22,8 @@ export interface NewRun {
   /** Null for a run that goes on with `resumeInput` instead. */
   readonly userMessage: {
     readonly id: string;
+    /** What the client calls it. */
+    readonly clientId?: string | undefined;
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;

@@ -88,6 +88,7 @@ async function insertHistory(
       roles: batch.map(({ role }) => role),
       contents: batch.map(({ content }) => content),
       attachments: batch.map(({ attachments = [] }) => storableJson(attachments)),
+      clientIds: batch.map(({ clientId = null }) => clientId),
     });
   }
 }

@@ -39,13 +39,14 @@ export const INSERT_MESSAGES = statement(
     contents: 'text[]',
     /** JSON, each. */
     attachments: 'text[]',
+    clientIds: 'text[]',
   },
   (p) => `
-  insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments)
+  insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments, client_id)
   select said.id, ${p.organizationId}, ${p.threadId}, said.role, said.content, 'completed', ${p.createdAt},
-         said.attachments::jsonb
-  from unnest(${p.ids}, ${p.roles}, ${p.contents}, ${p.attachments}) with ordinality
-    as said(id, role, content, attachments, position)
+         said.attachments::jsonb, said.client_id
+  from unnest(${p.ids}, ${p.roles}, ${p.contents}, ${p.attachments}, ${p.clientIds}) with ordinality
+    as said(id, role, content, attachments, client_id, position)
   order by said.position`,
 );
 

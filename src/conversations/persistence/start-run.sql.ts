@@ -31,6 +31,7 @@ const PARAMETERS = {
   fingerprint: 'text',
   /** Null for a run that goes on with answers. */
   userMessageId: 'uuid',
+  clientId: 'text',
   text: 'text',
   attachments: 'jsonb',
   /** Null for a run that a message begins. */
@@ -129,9 +130,9 @@ const FORGOTTEN = (p: Parameters): string => `
 
 const MESSAGE = (p: Parameters): string => `
   message as (
-    insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at, attachments)
+    insert into messages (id, organization_id, thread_id, run_id, role, content, status, created_at, attachments, client_id)
     select ${p.userMessageId}, ${p.organizationId}, run.thread_id, run.id, 'user', ${p.text}, 'completed', ${p.now},
-           ${p.attachments}
+           ${p.attachments}, ${p.clientId}
     from run where ${p.userMessageId} is not null
   )`;
 
@@ -172,6 +173,7 @@ export function startParameters(organizationId: string, run: NewRun): Parameters
     key: idempotency?.key ?? null,
     fingerprint: idempotency?.fingerprint ?? null,
     userMessageId: userMessage?.id ?? null,
+    clientId: userMessage?.clientId ?? null,
     text: userMessage?.text ?? null,
     attachments: userMessage?.attachments ?? [],
     answersRunId: resumeInput?.runId ?? null,

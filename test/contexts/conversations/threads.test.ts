@@ -127,6 +127,7 @@ describe('the messages of a thread', () => {
     const common = {
       id: expect.any(String),
       thread_id: talk.threadId,
+      clientId: null,
       attachments: [],
       createdAt: expect.stringMatching(TIMESTAMP),
       runId: body.run.id,
