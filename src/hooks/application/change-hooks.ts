@@ -81,7 +81,7 @@ export class ChangeHooks {
     return this.writes.change(target, async (transaction): Promise<Written<HooksDocument>> => {
       const missing = await this.missingServer(transaction, target, wanted.document);
       if (missing) {
-        throw new ValidationFailed(`${missing.path}.server must be the app of one of the agent's custom-mcp integrations`);
+        throw new ValidationFailed(`${missing.path}.server must be the app of one of the agent's custom-mcp integrations; '${missing.server}' is none of them`);
       }
       return { result: wanted.document, changes: await this.put(transaction, target, wanted, missingInRequest) };
     });

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentWrites, type FieldChange, type VersionedPart, VersionedParts, type WriteTarget } from '../../agents/index.js';
-import { type Stored, storedObject } from '../../platform/stored-json/index.js';
+import { AppTools } from '../../integrations/index.js';
 import type { Transaction } from '../../platform/database/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { sessionStartHook, type SessionStartHook } from '../domain/session-start.js';
 import { AgentHooksRepository, type HooksOwner, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
 import type { Changed } from './change-hooks.js';
@@ -23,6 +25,7 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
     private readonly writes: AgentWrites,
     private readonly settings: AgentHooksRepository,
     private readonly parts: VersionedParts,
+    private readonly tools: AppTools,
   ) {}
 
   onModuleInit(): void {
@@ -31,10 +34,13 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
 
   /**
    * @param hook null for none
-   * @throws AgentNotFound, VersionConflict
+   * @throws ValidationFailed for an `app` that the agent does not have, AgentNotFound, VersionConflict; nothing is stored then
    */
   execute<Hook extends SessionStartHook | null>(target: WriteTarget, hook: Hook): Promise<Changed<Hook>> {
-    return this.writes.change(target, async (transaction) => ({ result: hook, changes: await this.put(transaction, target, hook) }));
+    return this.writes.change(target, async (transaction) => {
+      if (hook) await this.requireApp(transaction, target, hook.app);
+      return { result: hook, changes: await this.put(transaction, target, hook) };
+    });
   }
 
   async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<Snapshot> {
@@ -43,6 +49,11 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
 
   restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: Snapshot | null): Promise<readonly FieldChange[]> {
     return this.put(transaction, { organizationId, agentId }, snapshot?.hook ?? null);
+  }
+
+  private async requireApp(transaction: Transaction, { organizationId, agentId }: HooksOwner, app: string): Promise<void> {
+    if ((await this.tools.appsOf(transaction, organizationId, agentId)).has(app)) return;
+    throw new ValidationFailed(`body/app must be the app of one of the agent's custom-mcp integrations; '${app}' is none of them`);
   }
 
   private async put(transaction: Transaction, owner: HooksOwner, sessionStart: SessionStartHook | null): Promise<FieldChange[]> {

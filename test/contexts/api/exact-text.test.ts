@@ -59,6 +59,8 @@ describe('text that a client sends comes back character by character', () => {
   it.each(ODD_TEXTS)('in the arguments of a session-start hook, and in the matcher of a hook: %s', async (_name, text) => {
     const agent = `/v1/agents/${talk.agentId}`;
     const hook = { app: `${text}a`, toolName: `${text}t`, staticArgs: { note: text } };
+    const address = { url: 'http://127.0.0.1:9/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
+    expect((await send('POST', `${agent}/tool-integrations`, { type: 'custom-mcp', app: hook.app, ...address })).status).toBe(201);
     await send('PUT', `${agent}/session-start-hook`, hook);
     const read = await send<typeof hook>('GET', `${agent}/session-start-hook`);
     const texts = [read.body.app, read.body.toolName, read.body.staticArgs.note];

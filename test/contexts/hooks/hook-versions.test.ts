@@ -8,11 +8,12 @@ const server = useHookServer();
 
 const KEEP = '<redacted>';
 const CHANGED = { before: KEEP, after: KEEP };
-const START = { app: 'tickets', toolName: 'begin' };
+const START = { app: 'starts', toolName: 'begin' };
 let hooks: HooksOf;
 
 beforeEach(async () => {
   hooks = await HooksOf.start(service);
+  await hooks.attach('starts');
 });
 
 const http = (more: object = {}): object => ({ type: 'http', url: server.url('/versions'), ...more });
@@ -76,7 +77,7 @@ describe('a change of the session-start hook', () => {
     await hooks.removeSessionStart();
     await hooks.putSessionStart(START);
     expect(await newest(2)).toEqual([{ field: 'sessionStartHook', before: null, after: START }]);
-    await hooks.putSessionStart({ toolName: 'begin', app: 'tickets' });
+    await hooks.putSessionStart({ toolName: 'begin', app: 'starts' });
     const next = { ...START, timeoutMs: 5, staticArgs: { a: 'b' } };
     await hooks.putSessionStart(next);
     expect(await newest(3)).toEqual([{ field: 'sessionStartHook', before: START, after: next }]);

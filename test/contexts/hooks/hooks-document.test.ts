@@ -122,7 +122,7 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     ['an invalid matcher of an event that ignores it', { Stop: [{ matcher: '(', hooks: [http()] }] }, 'hooks.Stop[0].matcher '],
     ['a tool without a server', pre({ type: 'mcp_tool', tool: 't' }), `${AT}.server `],
     ['a tool without a name', pre({ type: 'mcp_tool', server: 'tickets' }), `${AT}.tool `],
-    ['a server that nobody has', pre(tool({ server: 'nowhere' })), `${AT}.server `],
+    ['a server that nobody has', pre(tool({ server: 'nowhere' })), `${AT}.server must be the app of one of the agent's custom-mcp integrations; 'nowhere' is none of them`],
     ['a server in another case', pre(tool({ server: 'Tickets' })), `${AT}.server `],
     ["another agent's server", pre(tool({ server: 'elsewhere' })), `${AT}.server `],
     ['a managed app of the agent', pre(tool({ server: LOCAL_APP.slug })), `${AT}.server `],

@@ -71,6 +71,13 @@ export class HooksOf {
     return this.ask('DELETE', 'session-start-hook', as);
   }
 
+  /** A tool server of the agent that nobody answers for. */
+  async attach(app: string): Promise<void> {
+    const address = { url: 'http://127.0.0.1:9/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
+    const { status, text } = await this.ask('POST', 'tool-integrations', {}, { type: 'custom-mcp', app, ...address });
+    if (status !== 201) throw new Error(`integration: ${status} ${text}`);
+  }
+
   restore(version: number): Promise<Answer<{ version: number; code?: string; message: string }>> {
     return this.ask('POST', `versions/${version}/restore`);
   }

@@ -7,6 +7,7 @@ let hooks: HooksOf;
 
 beforeEach(async () => {
   hooks = await HooksOf.start(service);
+  for (const app of ['tickets', 'a']) await hooks.attach(app);
 });
 
 const HOOK = { app: 'tickets', toolName: 'get_context', timeoutMs: 900, staticArgs: { region: 'eu', empty: '' } };
@@ -31,7 +32,6 @@ describe('the session-start hook', () => {
     ['with no arguments', { ...LEAST, staticArgs: {} }],
     ['with any positive time', { ...LEAST, timeoutMs: 1 }],
     ['with a long time, which no call takes', { ...LEAST, timeoutMs: 3_600_000 }],
-    ['of a server that is not there yet', { ...LEAST, app: 'not there yet' }],
     ['with odd texts', { ...LEAST, toolName: 'é\u{1f600}', staticArgs: { constructor: 'x', 'a.b': '<b>' } }],
   ])('is answered and read as it was sent: %s', async (_what, hook) => {
     const put = await hooks.putSessionStart(hook);
@@ -63,6 +63,8 @@ describe('a session-start hook is refused, naming the field, and nothing is stor
     ['no app', { toolName: 't' }, 'app'],
     ['an empty app', { ...LEAST, app: '' }, 'app'],
     ['an app that is no string', { ...LEAST, app: 7 }, 'app'],
+    ['an app that the agent does not have', { ...LEAST, app: 'elsewhere' }, "app must be the app of one of the agent's custom-mcp integrations; 'elsewhere' is none of them"],
+    ['an app in another case', { ...LEAST, app: 'Tickets' }, "'Tickets'"],
     ['no tool', { app: 'a' }, 'toolName'],
     ['an empty tool', { ...LEAST, toolName: '' }, 'toolName'],
     ['a tool that is null', { ...LEAST, toolName: null }, 'toolName'],
