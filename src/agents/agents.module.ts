@@ -9,6 +9,7 @@ import { AgentDirectory, AssistantLookup, ManagedAgentLookup } from './applicati
 import { ChangeAgent } from './application/change-agent.js';
 import { CreateAgent } from './application/create-agent.js';
 import { DeleteAgent } from './application/delete-agent.js';
+import { KnowledgeTuning } from './application/knowledge-tuning.js';
 import { ListVersions } from './application/list-versions.js';
 import { PlanLimits } from './application/plan-limits.js';
 import { ReadAgents, StoredAgentLookup } from './application/read-agents.js';
@@ -39,6 +40,7 @@ import { AgentsRepository } from './persistence/agents.repository.js';
     ChangeAgent,
     CreateAgent,
     DeleteAgent,
+    KnowledgeTuning,
     ListVersions,
     ManagedAgentLookup,
     PlanLimits,
@@ -50,6 +52,6 @@ import { AgentsRepository } from './persistence/agents.repository.js';
     VersionedParts,
     VersionedWrite,
   ],
-  exports: [AgentDataHolders, AgentDirectory, AgentRouting, AgentWrites, VersionedParts],
+  exports: [AgentDataHolders, AgentDirectory, AgentRouting, AgentWrites, KnowledgeTuning, VersionedParts],
 })
 export class AgentsModule {}

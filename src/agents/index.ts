@@ -14,6 +14,7 @@ export { AgentsModule };
 export { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from './application/agent-data-holders.js';
 export { AgentDirectory, type CurrentAgent, type RunnableAgent, type VisibleAgent } from './application/agent-directory.js';
 export { AgentRouting } from './application/agent-routing.js';
+export { KnowledgeTuning } from './application/knowledge-tuning.js';
 export { AgentWrites, type LockedAgent } from './application/agent-writes.js';
 export { type VersionedPart, VersionedParts } from './application/versioned-parts.js';
 export { type WriteTarget, type Written } from './application/versioned-write.js';

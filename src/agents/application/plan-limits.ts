@@ -3,7 +3,7 @@ import { OrganizationDirectory, type OrganizationView } from '../../access/index
 import { GatewayNotPermitted, knownProvider, type RequestableType } from '../../models/index.js';
 import { AgentRefused } from '../domain/agents.errors.js';
 
-/** The parts of a request that not every organization may send; undefined for those that were not sent. */
+/** The parts of a request that not every organization may send; undefined for those that were not sent. null drops a gateway, which needs no plan. */
 export interface Gated {
   readonly aiGateway?: unknown;
   readonly knowledgeSearch?: unknown;
@@ -20,19 +20,14 @@ export class PlanLimits {
    */
   async requirePermitted(organizationId: string, request: Gated): Promise<OrganizationView> {
     const organization = await this.of(organizationId);
-    this.check(organization, request);
-    return organization;
-  }
-
-  /** As `requirePermitted`, for an organization that has been read. */
-  check(organization: OrganizationView, request: Gated): void {
-    if (request.aiGateway !== undefined && !organization.features.has('ai_gateway')) throw new GatewayNotPermitted();
+    if (request.aiGateway !== undefined && request.aiGateway !== null && !organization.features.has('ai_gateway')) throw new GatewayNotPermitted();
     if (request.knowledgeSearch !== undefined && !organization.features.has('knowledge_search')) {
       throw new AgentRefused(
         'knowledge_search_not_permitted',
         'knowledgeSearch: this organization does not have the feature knowledge_search.',
       );
     }
+    return organization;
   }
 
   /** @throws AgentRefused `<feature>_not_permitted` when the organization lacks the feature that the provider needs */

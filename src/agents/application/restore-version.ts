@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { OrganizationView } from '../../access/index.js';
 import type { Transaction } from '../../platform/database/index.js';
@@ -7,6 +6,7 @@ import type { Agent } from '../domain/agent.js';
 import { agentSnapshot, type AgentSnapshot } from '../domain/agent-settings.js';
 import { VersionNotFound, VersionNotRestorable } from '../domain/agents.errors.js';
 import type { FieldChange } from '../domain/field-change.js';
+import { restorable } from '../domain/withdrawn-settings.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { gatewayTokenOf } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
@@ -27,8 +27,8 @@ export class RestoreVersion {
   /**
    * Makes the agent, and the parts of it that other contexts keep, what they were at a version; that is a new
    * version, or none where all is so already. Secrets stay as they are.
-   * @throws AgentNotFound, VersionNotFound, VersionConflict, VersionNotRestorable; GatewayNotPermitted and
-   *   AgentRefused for settings that the plan no longer includes
+   * And so do settings that the plan no longer includes.
+   * @throws AgentNotFound, VersionNotFound, VersionConflict, VersionNotRestorable
    */
   async execute(target: WriteTarget, version: number): Promise<Agent> {
     // Before the transaction, in which nothing else may be awaited.
@@ -53,14 +53,9 @@ export class RestoreVersion {
     organization: OrganizationView,
   ): Promise<FieldChange[]> {
     if (!snapshot) return [];
-    const before = agent.settings;
-    const changes = agent.restore(snapshot, CATALOGUE_CHOICES);
-    const { aiGateway, knowledgeSearch } = agent.settings;
-    this.terms.check(organization, {
-      ...(aiGateway && !isDeepStrictEqual(aiGateway, before.aiGateway) ? { aiGateway } : {}),
-      ...(isDeepStrictEqual(knowledgeSearch, before.knowledgeSearch) ? {} : { knowledgeSearch }),
-    });
-    if (aiGateway?.enabled) await this.requireGatewayToken(transaction, agent);
+    const settings = restorable(snapshot.settings, agent.settings, organization.features);
+    const changes = agent.restore({ ...snapshot, settings }, CATALOGUE_CHOICES);
+    if (settings.aiGateway?.enabled) await this.requireGatewayToken(transaction, agent);
     return changes;
   }
 

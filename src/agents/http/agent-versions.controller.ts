@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { ListVersions } from '../application/list-versions.js';
 import { RestoreVersion } from '../application/restore-version.js';
 import { RotateProviderKey } from '../application/rotate-provider-key.js';
@@ -60,8 +60,8 @@ export class AgentVersionsController {
     operationId: 'restoreAgentVersion',
     summary: 'Make an agent, its sections and its hooks what they were at a version',
     description:
-      'That is a new version; where all is so already, nothing happens. Secrets, whose key the agent runs on and what ' +
-      'the operator has set stay as they are. Settings that the plan no longer includes are refused as on update. A ' +
+      'That is a new version; where all is so already, nothing happens. Secrets, whose key the agent runs on, what ' +
+      'the operator has set and settings that the plan no longer includes stay as they are. A ' +
       'version whose model the agent can no longer have, whose gateway has no stored token, or whose hooks name a header ' +
       'without a stored value or a tool integration that is gone, answers 422 `version_not_restorable`.',
   })
@@ -70,7 +70,6 @@ export class AgentVersionsController {
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new VersionNotRestorable('a tool integration that its hooks name is gone.'))
-  @ApiCauses(400, 'knowledge_search_not_permitted')
   async restore(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

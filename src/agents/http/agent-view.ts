@@ -3,6 +3,7 @@ import type { Assistant } from '../application/read-agents.js';
 import type { Agent } from '../domain/agent.js';
 import { type AgentDescription, describeSettings } from '../domain/agent-description.js';
 import { type AgentGateway, inheritsGateway } from '../domain/agent-gateway.js';
+import { type Features, inEffect } from '../domain/withdrawn-settings.js';
 
 type Settings = Omit<AgentDescription, 'name' | 'systemPrompt' | 'aiGateway' | 'disableInteractivePrompts'>;
 
@@ -21,17 +22,25 @@ export interface AgentView extends AssistantView {
   readonly systemPrompt: string;
 }
 
-/** @param gateway the organization's, in effect; null where there is none */
-export function agentView(agent: Agent, gateway: OrganizationGateway | null): AgentView {
-  const { id, name, ...rest } = assistantView(agent, gateway);
+/** What an agent's answer needs of its organization. */
+export interface OfOrganization {
+  /** In effect; null where there is none. */
+  readonly gateway: OrganizationGateway | null;
+  readonly features: Features;
+}
+
+export function agentView(agent: Agent, organization: OfOrganization): AgentView {
+  const { id, name, ...rest } = assistantView(agent, organization);
   return { id, name, systemPrompt: agent.systemPrompt, ...rest };
 }
 
-export function assistantView(agent: Assistant, gateway: OrganizationGateway | null): AssistantView {
-  const { aiGateway, disableInteractivePrompts: _, ...settings } = describeSettings(agent);
+export function assistantView(agent: Assistant, { gateway, features }: OfOrganization): AssistantView {
+  const { id, name, type, managedByApi } = agent;
+  const described = describeSettings({ type, managedByApi, settings: inEffect(agent.settings, features) });
+  const { aiGateway, disableInteractivePrompts: _, ...settings } = described;
   return {
-    id: agent.id,
-    name: agent.name,
+    id,
+    name,
     ...settings,
     aiGateway: aiGateway ? { source: 'agent', ...aiGateway } : inherited(agent, gateway),
     version: agent.version,

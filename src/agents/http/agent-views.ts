@@ -1,31 +1,38 @@
 import { Injectable } from '@nestjs/common';
-import { type OrganizationGateway, OrganizationGateways } from '../../models/index.js';
+import { OrganizationDirectory } from '../../access/index.js';
+import { OrganizationGateways } from '../../models/index.js';
 import type { Assistant } from '../application/read-agents.js';
 import type { Agent } from '../domain/agent.js';
 import { inheritsGateway } from '../domain/agent-gateway.js';
-import { agentView, type AgentView, assistantView, type AssistantView } from './agent-view.js';
+import { agentView, type AgentView, assistantView, type AssistantView, type OfOrganization } from './agent-view.js';
 
-/** Agents of one organization as answers show them, with the gateway they inherit. */
+/** Agents of one organization as answers show them: with the gateway they inherit, and what the plan no longer includes at its default. */
 @Injectable()
 export class AgentViews {
-  constructor(private readonly gateways: OrganizationGateways) {}
+  constructor(
+    private readonly gateways: OrganizationGateways,
+    private readonly organizations: OrganizationDirectory,
+  ) {}
 
   async one(agent: Agent): Promise<AgentView> {
-    return agentView(agent, await this.gatewayFor([agent]));
+    return agentView(agent, await this.organizationOf([agent]));
   }
 
   async many(agents: readonly Agent[]): Promise<AgentView[]> {
-    const gateway = await this.gatewayFor(agents);
-    return agents.map((agent) => agentView(agent, gateway));
+    const organization = await this.organizationOf(agents);
+    return agents.map((agent) => agentView(agent, organization));
   }
 
   async assistants(agents: readonly Assistant[]): Promise<AssistantView[]> {
-    const gateway = await this.gatewayFor(agents);
-    return agents.map((agent) => assistantView(agent, gateway));
+    const organization = await this.organizationOf(agents);
+    return agents.map((agent) => assistantView(agent, organization));
   }
 
-  private async gatewayFor(agents: readonly Assistant[]): Promise<OrganizationGateway | null> {
-    const heir = agents.find(({ settings }) => inheritsGateway(settings));
-    return heir ? this.gateways.effective(heir.organizationId) : null;
+  private async organizationOf(agents: readonly Assistant[]): Promise<OfOrganization> {
+    const organizationId = agents[0]?.organizationId;
+    if (organizationId === undefined) return { gateway: null, features: new Set() };
+    const inherits = agents.some(({ settings }) => inheritsGateway(settings));
+    const gateway = inherits ? await this.gateways.effective(organizationId) : null;
+    return { gateway, features: (await this.organizations.find(organizationId))?.features ?? new Set() };
   }
 }

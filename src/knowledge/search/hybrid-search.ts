@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DEFAULT_KNOWLEDGE_SEARCH, type RunnableAgent } from '../../agents/index.js';
+import { DEFAULT_KNOWLEDGE_SEARCH, KnowledgeTuning, type RunnableAgent } from '../../agents/index.js';
 import { takesSemanticWeight } from '../../models/index.js';
 import { type Candidate, Candidates } from './candidates.js';
 import { KeywordSearch } from './keyword-search.js';
@@ -20,14 +20,16 @@ export class HybridSearch extends SearchKnowledge {
     private readonly keywords: KeywordSearch,
     private readonly vectors: VectorSearch,
     private readonly candidates: Candidates,
+    private readonly tuning: KnowledgeTuning,
   ) {
     super();
   }
 
-  async execute(agent: RunnableAgent, asked: KnowledgeQuery, signal: AbortSignal): Promise<readonly KnowledgeResult[]> {
+  async execute(searching: RunnableAgent, asked: KnowledgeQuery, signal: AbortSignal): Promise<readonly KnowledgeResult[]> {
     signal.throwIfAborted();
     const query = asked.query.trim();
     if (query === '') return [];
+    const agent = { ...searching, ...(await this.tuning.of(searching)) };
     const weight = weightOf(agent, asked);
     const maxResults = asked.maxResults ?? agent.knowledgeSearch.maxResults;
     const scope = { organizationId: agent.organizationId, agentId: agent.id, userContext: asked.userContext };

@@ -31,7 +31,7 @@ function processOn({ database }: TestDatabase, key: MasterKey) {
     clock,
     directory,
     set: new SetOrganizationGateway(database, gateways, directory, vault, clock, events),
-    remove: new RemoveOrganizationGateway(database, gateways, directory, vault, events),
+    remove: new RemoveOrganizationGateway(database, gateways, vault, events),
   };
 }
 

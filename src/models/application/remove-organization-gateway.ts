@@ -6,21 +6,19 @@ import { GatewayNotSet } from '../domain/gateway.errors.js';
 import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
 import { gatewayTokenOf } from './gateway-secret.js';
-import { OrganizationGateways } from './organization-gateways.js';
 
 @Injectable()
 export class RemoveOrganizationGateway {
   constructor(
     private readonly database: Database,
     private readonly gateways: GatewayRepository,
-    private readonly directory: OrganizationGateways,
     private readonly vault: Vault,
     private readonly events: EventBus,
   ) {}
 
   /**
-   * Removes the gateway with its token. One that is set can be removed whatever the plan is by now.
-   * @throws GatewayNotSet; GatewayNotPermitted when there is none and could be none
+   * Removes the gateway with its token, whatever the plan is by now.
+   * @throws GatewayNotSet
    */
   async execute(organizationId: string): Promise<void> {
     const removed = await this.database.transaction(async (transaction) => {
@@ -28,10 +26,7 @@ export class RemoveOrganizationGateway {
       await this.vault.remove(transaction, [gatewayTokenOf(organizationId)]);
       return wasSet;
     });
-    if (!removed) {
-      await this.directory.requirePermitted(organizationId);
-      throw new GatewayNotSet();
-    }
+    if (!removed) throw new GatewayNotSet();
     this.events.publish(new OrganizationGatewayChanged(organizationId));
   }
 }

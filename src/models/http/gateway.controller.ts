@@ -63,7 +63,7 @@ export class GatewayController {
   @ApiOperation({
     operationId: 'deleteGateway',
     summary: "Remove the organization's routing gateway",
-    description: 'A gateway that is set can be removed when the plan no longer includes it, too.',
+    description: 'Whatever the plan is by now.',
   })
   @ApiOkResponse({ type: GatewayDeletedResponse })
   @ApiErrors(401, 403, 404)

@@ -241,16 +241,16 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect((await restore(id, 1)).body.aiGateway).toMatchObject({ gatewayName: 'main' });
   });
 
-  it('is refused for settings that the plan no longer includes', async () => {
-    const { id } = await createAgent(service, organization, { knowledgeSearch: { maxResults: 9 } });
+  it('leaves settings that the plan no longer includes as they are, and brings the others back', async () => {
+    const { id } = await createAgent(service, organization, { name: 'First', knowledgeSearch: { maxResults: 9 } });
     await patch(id, { knowledgeSearch: { maxResults: 3 }, aiGateway: { enabled: false } });
-    await patch(id, { aiGateway: null });
+    await patch(id, { name: 'Third', aiGateway: null });
     await service.cli('org', 'set', organization.id, '--plan', 'free', '--features', '');
-    const gateway = await restore<ErrorBody>(id, 2);
-    expect([gateway.status, gateway.body.code]).toEqual([403, 'forbidden_ai_gateway_not_permitted']);
-    const search = await restore<ErrorBody>(id, 1);
-    expect([search.status, search.body.error]).toEqual([400, 'knowledge_search_not_permitted']);
-    expect(await versions(id)).toHaveLength(3);
+    expect((await restore(id, 2)).body).toMatchObject({ name: 'First', aiGateway: null, knowledgeSearch: { maxResults: 5 } });
+    expect((await restore(id, 1)).body).toMatchObject({ version: 4 });
+    await service.cli('org', 'set', organization.id, '--plan', 'enterprise', '--features', 'knowledge_search');
+    const { body } = await service.http('GET', `/v1/agents/${id}`, { key: organization.key });
+    expect(body).toMatchObject({ name: 'First', aiGateway: null, knowledgeSearch: { maxResults: 3 } });
   });
 
   it('answers 404 for a version that the agent does not have', async () => {

@@ -155,6 +155,24 @@ describe('a refused change stores nothing', () => {
     await expectRefused(await createAgent(service, organization, extra), body, 400, { error, message: TEXT });
   });
 
+  it('none for dropping the gateway, whatever the plan is by now; what the plan withdraws reads as its default', async () => {
+    const aiGateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
+    const { id } = await createAgent(service, organization, { aiGateway, knowledgeSearch: { maxResults: 9 } });
+    const { key } = organization;
+    const read = async () => (await service.http('GET', `/v1/agents/${id}`, { key })).body;
+    expect(await read()).toMatchObject({ aiGateway: { source: 'agent', enabled: true }, knowledgeSearch: { maxResults: 9 } });
+    await service.cli('org', 'set', organization.id, '--plan', 'free', '--features', '');
+    const withdrawn = { aiGateway: { source: 'agent', enabled: false }, knowledgeSearch: { maxResults: 5, scoreThreshold: 0.444, semanticWeight: 0.4 } };
+    const shown = await read();
+    expect([shown.aiGateway, shown.knowledgeSearch]).toEqual([withdrawn.aiGateway, withdrawn.knowledgeSearch]);
+    const listed = await service.http<{ assistants: object[] }>('GET', '/v1/assistants', { key });
+    expect(listed.body.assistants).toMatchObject([withdrawn]);
+    const dropped = await service.http('PATCH', `/v1/agents/${id}`, { key, body: { aiGateway: null } });
+    expect([dropped.status, dropped.body.aiGateway]).toEqual([200, null]);
+    await service.cli('org', 'set', organization.id, '--plan', 'enterprise', '--features', 'knowledge_search');
+    expect(await read()).toMatchObject({ aiGateway: null, knowledgeSearch: { maxResults: 9 } });
+  });
+
   it('knowledge_search_not_permitted and the gateway’s 403', async () => {
     organization = await service.organization();
     const made = await createAgent(service, organization);

@@ -32,6 +32,15 @@ describe('a search by the route', () => {
     expect(await searchKnowledge(service, owner, 'lions', { maxResults: 50, semanticWeight: 0 })).toHaveLength(7);
   });
 
+  it('is tuned as the agent is while the organization has the feature, and by the defaults after that', async () => {
+    await service.cli('org', 'set', organization.id, '--features', 'knowledge_search');
+    const body = { knowledgeSearch: { maxResults: 2 } };
+    expect((await service.http('PATCH', `/v1/agents/${owner.agentId}`, { key: owner.key, body })).status).toBe(200);
+    expect(await searchKnowledge(service, owner, 'lions')).toHaveLength(2);
+    await service.cli('org', 'set', organization.id, '--features', '');
+    expect(await searchKnowledge(service, owner, 'lions')).toHaveLength(5);
+  });
+
   it('answers an empty list where nothing is found, and for an agent that knows nothing', async () => {
     expect(await searchKnowledge(service, owner, 'xylophone')).toEqual([]);
     expect(await searchKnowledge(service, { ...owner, agentId: await service.agent(owner.key) }, 'lions')).toEqual([]);
