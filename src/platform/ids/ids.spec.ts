@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { version } from 'uuid';
-import { derivedId, isUuid, momentOf, newId } from './index.js';
+import { derivedId, isUuid, momentOf, newId, withIds } from './index.js';
 
 describe('an id', () => {
   it('is a UUID of version 7', () => {
@@ -20,6 +20,19 @@ describe('an id', () => {
     const ids = Array.from({ length: 20_000 }, () => newId());
     expect(ids).toEqual([...ids].sort());
     expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('chosen ids', () => {
+  it('are given out in their order within the work alone, null standing for any', async () => {
+    const [first, last] = [newId(), newId()];
+    const made = await withIds([first, null, last], async () => {
+      const before = newId();
+      await Promise.resolve();
+      return [before, newId(), newId(), newId()];
+    });
+    expect([made[0], made[2]]).toEqual([first, last]);
+    expect(new Set([...made, newId()]).size).toBe(5);
   });
 });
 
