@@ -30,6 +30,8 @@ import { RunLauncher } from './application/run-launcher.js';
 import { RunSupervisor } from './application/run-supervisor.js';
 import { ShowExpiredCalls } from './application/show-expired-calls.js';
 import { StartRun } from './application/start-run.js';
+import { RecordSuggestions } from './application/record-suggestions.js';
+import { SuggestionUsageRepository } from './persistence/suggestion-usage.repository.js';
 import { SuggestNext } from './application/suggest-next.js';
 import { ThreadDataHolders } from './application/thread-data-holders.js';
 import { ThreadLookup } from './application/thread-lookup.js';
@@ -124,6 +126,8 @@ const controllers = [
     ResumeRun,
     CompleteChat,
     RunAgUi,
+    RecordSuggestions,
+    SuggestionUsageRepository,
     SuggestNext,
     ChatCompletionStreams,
     JoinRun,

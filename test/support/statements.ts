@@ -23,7 +23,7 @@ const BACKGROUND = new RegExp(
     /\bfrom sessions where user_key is not null\b|\bbare_users$/,
     /\bcredit_entries where not counted\b/,
     /'traces\.publish'|\bupdate traces set published_at\b/,
-    /\b(?:delete from|insert into) (?:removed_runs|trace_counts|agent_usage|agent_users)\b/,
+    /\b(?:delete from|insert into) (?:removed_runs|suggestion_usage|trace_counts|agent_usage|agent_users)\b/,
     /\bfrom agent_usage\s+where (?:\(agent_id, width|width = 'day')/,
   ]
     .map(({ source }) => source)

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/index.js';
-import { ModelFailure, ModelGateway, type ModelRequest, quickOptions } from '../../models/index.js';
+import { ModelFailure, ModelGateway, type ModelRequest, type ModelUsage, quickOptions } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { agentAbsent, runFailed } from '../domain/conversations.errors.js';
@@ -8,12 +8,15 @@ import type { InputMessage } from '../domain/new-thread.js';
 import { HookDispatcher } from '../engine/hook-dispatcher.js';
 import { publicFailure } from '../engine/resolve-failure.js';
 import { AdmitRun } from './admit-run.js';
-import { readSuggestions, suggestionPrompt } from './suggest-next.prompt.js';
+import { RecordSuggestions } from './record-suggestions.js';
+import { readSuggestions, suggestionPrompt, SUGGESTIONS_FORMAT } from './suggest-next.prompt.js';
 
 /** Suggestions that come later are of no use to the user. */
 const TIME_LIMIT_MS = 30_000;
 /** A model that writes more than this does not write suggestions. */
 const MAX_ANSWER_LENGTH = 8_000;
+/** Calls of the model until it answers with suggestions. */
+const ATTEMPTS = 2;
 
 export interface SuggestNextCommand {
   readonly organizationId: string;
@@ -22,7 +25,7 @@ export interface SuggestNextCommand {
   readonly messages: readonly InputMessage[];
 }
 
-/** Short things that the user could say next, from one call of the agent's model. Nothing is stored. */
+/** Short things that the user could say next, from one call of the agent's model, or a second one. What they used is stored, and nothing else. */
 @Injectable()
 export class SuggestNext {
   constructor(
@@ -31,6 +34,7 @@ export class SuggestNext {
     private readonly models: ModelGateway,
     private readonly admitRun: AdmitRun,
     private readonly hooks: HookDispatcher,
+    private readonly recordSuggestions: RecordSuggestions,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -46,10 +50,8 @@ export class SuggestNext {
     if (!agent) throw agentAbsent();
     await this.admitRun.execute(organizationId, agent);
     if (await this.isBlocked(agent, messages, disconnected)) return [];
-    const answer = await this.ask(agent, messages, disconnected);
-    const suggestions = readSuggestions(answer);
+    const suggestions = await this.ask(agent, messages, disconnected);
     if (suggestions) return suggestions;
-    this.logger.warn({ agentId, characters: answer.length }, 'A model did not answer with suggestions');
     throw runFailed({ code: 'provider_error', message: 'The model did not answer with suggestions.' }, { ownKey: false });
   }
 
@@ -59,27 +61,43 @@ export class SuggestNext {
     return (await this.hooks.beforeSuggestions({ agent, prompt: newest.content, signal })) === 'block';
   }
 
-  private async ask(agent: RunnableAgent, messages: readonly InputMessage[], disconnected: AbortSignal): Promise<string> {
+  private async ask(agent: RunnableAgent, messages: readonly InputMessage[], disconnected: AbortSignal): Promise<string[] | null> {
+    const calls: ModelUsage[] = [];
     const limit = new AbortController();
     const cancelLimit = this.clock.after(TIME_LIMIT_MS, () => {
       limit.abort();
     });
     const signal = AbortSignal.any([disconnected, limit.signal]);
     try {
-      return await this.answer(await this.request(agent, messages), signal);
+      const request = await this.request(agent, messages);
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const answer = await this.answer(request, signal, calls);
+        const suggestions = readSuggestions(answer);
+        if (suggestions) return suggestions;
+        this.logger.warn({ agentId: agent.id, characters: answer.length }, 'A model did not answer with suggestions');
+      }
+      return null;
     } catch (error) {
       if (disconnected.aborted) throw error;
       throw this.failure(agent, error, limit.signal);
     } finally {
       cancelLimit();
+      if (calls.length > 0) await this.recordSuggestions.execute(agent, calls);
     }
   }
 
-  private async answer(request: ModelRequest, signal: AbortSignal): Promise<string> {
+  /** @param calls gets what the provider tells of this call, also where it breaks off */
+  private async answer(request: ModelRequest, signal: AbortSignal, calls: ModelUsage[]): Promise<string> {
     let text = '';
-    for await (const event of this.models.stream(request, signal)) {
-      if (event.type === 'text') text += event.text;
-      if (text.length > MAX_ANSWER_LENGTH) break;
+    let usage: ModelUsage | undefined;
+    try {
+      for await (const event of this.models.stream(request, signal)) {
+        if (event.type === 'text') text += event.text;
+        else if (event.type === 'usage' || event.type === 'stopped') ({ usage } = event);
+        if (text.length > MAX_ANSWER_LENGTH) break;
+      }
+    } finally {
+      if (usage) calls.push(usage);
     }
     return text;
   }
@@ -99,6 +117,7 @@ export class SuggestNext {
       system,
       messages: [{ role: 'user', text }],
       tools: [],
+      responseFormat: SUGGESTIONS_FORMAT,
     };
   }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Logger } from '../../platform/telemetry/index.js';
-import type { FinishedRun, RunObserver, RunRecord } from '../ports/index.js';
+import type { FinishedRun, RunObserver, RunRecord, SuggestionUsage } from '../ports/index.js';
 import { RUN_OBSERVERS } from './run-extensions.js';
 
 /** All observers of runs as one. */
@@ -14,6 +14,11 @@ export class RunObservers {
   /** The rows that they keep with the end of the run. */
   recordsOf(finished: FinishedRun): RunRecord[] {
     return this.observers.flatMap((observer) => observer.record(finished));
+  }
+
+  /** The rows that they keep of what suggestions have used. */
+  recordsOfSuggestions(usage: SuggestionUsage): RunRecord[] {
+    return this.observers.flatMap((observer) => observer.recordSuggestions(usage));
   }
 
   /** Tells each of them; never throws. */

@@ -28,7 +28,8 @@ export class SuggestionsController {
     operationId: 'suggestNext',
     summary: 'Suggest three short things that the user could say next',
     description:
-      'One call of the agent’s model, of at most 30 seconds. Nothing is stored, no tool runs. `UserPromptSubmit` hooks are asked ' +
+      'One call of the agent’s model, and one more where it does not answer with suggestions, of at most 30 seconds together. ' +
+      'No message is stored and no tool runs. Tokens and credits count as those of runs do. `UserPromptSubmit` hooks are asked ' +
       'about the newest user message; where one blocks it, there are no suggestions.',
   })
   @ApiOkResponse({ type: SuggestionsResponse })

@@ -28,6 +28,20 @@ export interface FinishedRun {
   readonly timeToFirstTokenMs: number | null;
 }
 
+/** What suggestions have used: calls of the agent's model outside of any run. */
+export interface SuggestionUsage {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly at: Date;
+  /** Null where the provider did not tell. */
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly credits: number;
+}
+
 /** One row of a table of the observer's own context: `tableRow(entity, row)` of `platform/database`. */
 export type RunRecord = TableRow;
 
@@ -44,6 +58,11 @@ export abstract class RunObserver {
    * then stored without any of them.
    */
   record(_run: FinishedRun): readonly RunRecord[] {
+    return [];
+  }
+
+  /** Told what suggestions have used. @returns the rows to keep of it, as those of a run; one statement inserts them */
+  recordSuggestions(_usage: SuggestionUsage): readonly RunRecord[] {
     return [];
   }
 

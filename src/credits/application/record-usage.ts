@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FinishedRun, RunObserver, type RunRecord } from '../../conversations/index.js';
+import { type FinishedRun, RunObserver, type RunRecord, type SuggestionUsage } from '../../conversations/index.js';
 import { entryRow } from '../persistence/credit-entry.repository.js';
 
 /** Makes an entry of every run, in the statement that ends it: what the run says it has cost, and the entry, are one. */
@@ -20,5 +20,9 @@ export class RecordUsage extends RunObserver {
         credits,
       }),
     ];
+  }
+
+  override recordSuggestions({ organizationId, at, ...usage }: SuggestionUsage): readonly RunRecord[] {
+    return [entryRow(organizationId, { ...usage, createdAt: at, threadId: null })];
   }
 }

@@ -1,11 +1,12 @@
-/** What one run has used. */
+/** What one run has used, or one request for suggestions. */
 export interface CreditEntry {
-  /** The id of the run, so that a run that is stored twice has one. */
+  /** The id of the run where there is one, so that a run that is stored twice has one entry. */
   readonly id: string;
-  /** When the run ended. */
+  /** When it ended. */
   readonly createdAt: Date;
   readonly agentId: string;
-  readonly threadId: string;
+  /** Null for suggestions, which have no thread and no run. */
+  readonly threadId: string | null;
   readonly provider: string;
   readonly model: string;
   /** Null where the provider did not tell. */

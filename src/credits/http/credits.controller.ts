@@ -67,7 +67,7 @@ function periodView({ id, startsAt, endsAt, creditsUsed, creditsIncluded }: Peri
 function entryView({ id, createdAt, agentId, threadId, ...usage }: CreditEntry): EntryResponse {
   const { provider, model, inputTokens, outputTokens, credits } = usage;
   return {
-    ...{ id, createdAt: createdAt.toISOString(), assistant_id: agentId, thread_id: threadId, runId: id },
+    ...{ id, createdAt: createdAt.toISOString(), assistant_id: agentId, thread_id: threadId, runId: threadId === null ? null : id },
     ...{ provider, model, inputTokens, outputTokens, credits },
   };
 }

@@ -59,14 +59,14 @@ export class PeriodListResponse {
 export class EntryResponse {
   @UuidField({ description: 'Id of the entry.' })
   readonly id!: string;
-  @TimestampField({ description: 'When the run ended: the entry belongs to that month.' })
+  @TimestampField({ description: 'When the run ended, or the suggestions were made: the entry belongs to that month.' })
   readonly createdAt!: string;
   @UuidField({ description: 'The agent that ran; it may have been deleted since.' })
   readonly assistant_id!: string;
-  @UuidField({ description: 'The conversation of the run; it may have been deleted since.' })
-  readonly thread_id!: string;
-  @UuidField({ description: 'The run that is paid for.' })
-  readonly runId!: string;
+  @UuidField({ nullable: true, description: 'The conversation of the run, which may have been deleted since; null for suggestions.' })
+  readonly thread_id!: string | null;
+  @UuidField({ nullable: true, description: 'The run that is paid for; null for suggestions.' })
+  readonly runId!: string | null;
   @StringField({ description: 'Type of the provider that answered.' })
   readonly provider!: string;
   @StringField({ description: 'The model that answered.' })

@@ -8,7 +8,8 @@ export const creditEntries = defineEntity({
     id: p.uuid().primary(),
     organizationId: p.uuid(),
     agentId: p.uuid(),
-    threadId: p.uuid(),
+    /** Null for suggestions. */
+    threadId: p.uuid().strictNullable(),
     provider: p.text(),
     model: p.text(),
     inputTokens: p.bigint('number').strictNullable(),
@@ -61,4 +62,8 @@ const init = migration('2026112411_credits_init', [
     for each row execute function delete_credits_of_organization()`,
 ]);
 
-export const creditsSchema: ContextSchema = { entities: [creditEntries], migrations: [init] };
+const suggestions = migration('2026112731_credits_suggestions', [
+  'alter table credit_entries alter column thread_id drop not null',
+]);
+
+export const creditsSchema: ContextSchema = { entities: [creditEntries], migrations: [init, suggestions] };

@@ -70,6 +70,14 @@ export interface ProviderOptions {
   readonly type: string;
 }
 
+/** The JSON that an answer's text is, as the providers' structured output takes it. */
+export interface ResponseFormat {
+  /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
+  readonly name: string;
+  /** A JSON Schema in which each object lists all its properties as required, and allows no others. */
+  readonly schema: JsonObject;
+}
+
 /** A way to a provider other than its own address. */
 export interface ModelRoute {
   /** Stands for the provider's own base address. */
@@ -93,6 +101,8 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
+  /** Absent means free text. */
+  readonly responseFormat?: ResponseFormat;
   /**
    * Asks for readable thinking, as `reasoning` events. Without it the providers' own default holds,
    * which for most models is to think without showing it.

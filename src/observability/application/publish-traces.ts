@@ -40,14 +40,14 @@ export class PublishTraces {
       batch = due.length === 0 ? 0 : await this.publish(due);
       published += batch;
     } while (batch > 0);
-    await this.countRemoved(signal);
+    await this.countWithoutTrace(signal);
     return published;
   }
 
-  /** What was used stays used, also where the conversation was deleted within the two minutes. */
-  private async countRemoved(signal: AbortSignal): Promise<void> {
+  /** What was used stays used, also where the conversation was deleted within the two minutes, or there was none. */
+  private async countWithoutTrace(signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while ((await this.database.transaction((transaction) => this.traces.countRemoved(transaction, PUBLISH_BATCH))) === PUBLISH_BATCH);
+    while ((await this.database.transaction((transaction) => this.traces.countWithoutTrace(transaction, PUBLISH_BATCH))) >= PUBLISH_BATCH);
   }
 
   private async publish(due: readonly TraceToPublish[]): Promise<number> {

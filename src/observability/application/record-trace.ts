@@ -1,14 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord, type UserContext } from '../../conversations/index.js';
+import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord, type SuggestionUsage, type UserContext } from '../../conversations/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
 import type { RecordedTrace } from '../domain/trace.js';
-import { traceRow } from '../persistence/trace.repository.js';
+import { suggestionUsageRow, traceRow } from '../persistence/trace.repository.js';
 
 /** Leaves a trace of every run, in the statement that ends it: there is one exactly when the run is stored. */
 @Injectable()
 export class RecordTrace extends RunObserver {
   override record(finished: FinishedRun): readonly RunRecord[] {
     return [traceRow(finished.run.organizationId, traceOf(finished))];
+  }
+
+  /** They count in the agent's usage alone. */
+  override recordSuggestions(usage: SuggestionUsage): readonly RunRecord[] {
+    return [suggestionUsageRow(usage)];
   }
 }
 

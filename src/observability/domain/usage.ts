@@ -5,9 +5,11 @@ export type BucketWidth = 'hour' | 'day';
 const HOUR_MS = 3_600_000;
 export const WIDTH_MS: Readonly<Record<BucketWidth, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
 
-/** What counts of one run; the durations as numbers of their buckets, see `DurationHistogram`. */
+/** What counts of one run, or of suggestions; the durations as numbers of their buckets, see `DurationHistogram`. */
 export interface UsageFacts {
   readonly agentId: string;
+  /** False for suggestions, of which the tokens and credits alone count. */
+  readonly isRun: boolean;
   readonly failed: boolean;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -51,11 +53,12 @@ export class Usage {
   private readonly firstTokens = new DurationHistogram();
 
   add(run: UsageFacts): void {
-    this.runs += 1;
-    this.failed += run.failed ? 1 : 0;
     this.inputTokens += run.inputTokens;
     this.outputTokens += run.outputTokens;
     this.creditUnits += run.creditUnits;
+    if (!run.isRun) return;
+    this.runs += 1;
+    this.failed += run.failed ? 1 : 0;
     this.durations.add(run.duration);
     this.firstTokens.add(run.firstToken);
   }

@@ -3,10 +3,10 @@ import type { DeletedAgent } from '../../agents/index.js';
 import { Database, statement } from '../../platform/database/index.js';
 import { PUBLISH_ALONE } from './publish-traces.sql.js';
 
-const TABLES = ['trace_counts', 'agent_usage', 'agent_users', 'removed_runs'] as const;
+const TABLES = ['trace_counts', 'agent_usage', 'agent_users', 'removed_runs', 'suggestion_usage'] as const;
 type Table = (typeof TABLES)[number];
 
-const START: Readonly<Record<Table, string>> = { trace_counts: 'hour', agent_usage: 'bucket_start', agent_users: 'day', removed_runs: 'started_at' };
+const START: Readonly<Record<Table, string>> = { trace_counts: 'hour', agent_usage: 'bucket_start', agent_users: 'day', removed_runs: 'started_at', suggestion_usage: 'started_at' };
 
 const MERGE_COUNTS = statement(
   {},

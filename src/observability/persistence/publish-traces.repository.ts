@@ -9,7 +9,7 @@ import {
   MARK_PUBLISHED,
   PUBLISH_ALONE,
   SET_USAGE,
-  TAKE_REMOVED_RUNS,
+  TAKE_USAGE_WITHOUT_TRACE,
   TRACES_TO_PUBLISH,
 } from './publish-traces.sql.js';
 
@@ -73,14 +73,15 @@ export class PublishTracesRepository {
   }
 
   /**
-   * Counts the usage of runs whose traces were deleted before they were published.
-   * @returns how many, at most `limit`
+   * Counts the usage of runs whose traces were deleted before they were published, and that of suggestions.
+   * @param limit of each
+   * @returns how many
    */
-  async countRemoved(transaction: Transaction, limit: number): Promise<number> {
+  async countWithoutTrace(transaction: Transaction, limit: number): Promise<number> {
     await PUBLISH_ALONE.run(transaction, {});
-    const removed = await TAKE_REMOVED_RUNS.run<CountedRun>(transaction, { limit });
-    if (removed.length > 0) await this.addUsage(transaction, bucketsOf(removed));
-    return removed.length;
+    const used = await TAKE_USAGE_WITHOUT_TRACE.run<CountedRun>(transaction, { limit });
+    if (used.length > 0) await this.addUsage(transaction, bucketsOf(used));
+    return used.length;
   }
 
   private async addUsage(transaction: Transaction, buckets: ReadonlyMap<string, Bucket>): Promise<void> {

@@ -9,12 +9,18 @@ import { BUCKET_GROWTH } from '../domain/duration-histogram.js';
 export const bucketOf = (milliseconds: string): string =>
   `ceil(ln(greatest(${milliseconds}, 1)::float8) / ln(${BUCKET_GROWTH}))::int`;
 
+const TOKENS = `
+  coalesce(input_tokens, 0)::float8 as "inputTokens", coalesce(output_tokens, 0)::float8 as "outputTokens",
+  round(credits * 10000)::float8 as "creditUnits"`;
+
 /** What is counted of a run, as `UsageFacts`. */
 export const USAGE_FACTS = `
-  agent_id as "agentId", status in ('failed', 'timed_out') as failed,
-  coalesce(input_tokens, 0)::float8 as "inputTokens", coalesce(output_tokens, 0)::float8 as "outputTokens",
-  round(credits * 10000)::float8 as "creditUnits",
+  agent_id as "agentId", true as "isRun", status in ('failed', 'timed_out') as failed, ${TOKENS},
   ${bucketOf('latency_ms')} as duration, ${bucketOf('time_to_first_token_ms')} as "firstToken"`;
+
+/** What is counted of suggestions, as `UsageFacts`. */
+const SUGGESTION_FACTS = `
+  agent_id as "agentId", false as "isRun", false as failed, ${TOKENS}, null::int as duration, null::int as "firstToken"`;
 
 /** Where the run counts, in milliseconds since 1970. */
 const BUCKETS = `
@@ -66,12 +72,18 @@ export const ADD_TRACE_COUNTS = statement(
   from (select * from added union all select * from before) counted group by 1, 2, 3`,
 );
 
-/** Of runs whose traces were deleted before they were published. */
-export const TAKE_REMOVED_RUNS = statement(
+/** Of runs whose traces were deleted before they were published, and of suggestions, which have none: `limit` of each. */
+export const TAKE_USAGE_WITHOUT_TRACE = statement(
   { limit: 'integer' },
   (p) => `
-  delete from removed_runs where ctid = any(array(select ctid from removed_runs limit ${p.limit} for update skip locked))
-  returning organization_id as "organizationId", ${BUCKETS}, ${USAGE_FACTS}`,
+  with runs as (
+    delete from removed_runs where ctid = any(array(select ctid from removed_runs limit ${p.limit} for update skip locked))
+    returning organization_id as "organizationId", ${BUCKETS}, ${USAGE_FACTS}
+  ), suggestions as (
+    delete from suggestion_usage where ctid = any(array(select ctid from suggestion_usage limit ${p.limit} for update skip locked))
+    returning organization_id as "organizationId", ${BUCKETS}, ${SUGGESTION_FACTS}
+  )
+  select * from runs union all select * from suggestions`,
 );
 
 /** What is kept of a bucket, as `UsageColumns`. */
@@ -116,6 +128,9 @@ export const USAGE_OF_RANGE = statement(
       and started_at >= ${p.from} and started_at < ${p.to}
     union all
     select date_trunc(${p.width}, started_at, 'UTC'), ${USAGE_FACTS} from removed_runs
+    where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and started_at >= ${p.from} and started_at < ${p.to}
+    union all
+    select date_trunc(${p.width}, started_at, 'UTC'), ${SUGGESTION_FACTS} from suggestion_usage
     where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and started_at >= ${p.from} and started_at < ${p.to}
   ), kept as (
     select ${USAGE_COLUMNS},

@@ -1,10 +1,11 @@
 import { raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+import type { SuggestionUsage } from '../../conversations/index.js';
 import { Database, rowsOf, type TableRow, tableRow } from '../../platform/database/index.js';
 import type { PushedTrace, RecordedTrace, Trace } from '../domain/trace.js';
 import { notOfDeletedThread, tables, usageOf } from './trace-tables.js';
-import { type StoredTrace, traces } from './traces.schema.js';
+import { type StoredTrace, suggestionUsage, traces } from './traces.schema.js';
 
 /** One trace of an agent, by one of the two ids it is known by. */
 export interface TraceKey {
@@ -100,6 +101,10 @@ function someTraces(limit: number) {
 export function traceRow(organizationId: string, { usage, ...trace }: RecordedTrace): TableRow {
   const { inputTokens, outputTokens, credits } = usage;
   return tableRow(traces, { ...trace, organizationId, inputTokens, outputTokens, credits, publishedAt: null, withheld: false });
+}
+
+export function suggestionUsageRow({ id, organizationId, agentId, at, inputTokens, outputTokens, credits }: SuggestionUsage): TableRow {
+  return tableRow(suggestionUsage, { id, organizationId, agentId, startedAt: at, inputTokens, outputTokens, credits });
 }
 
 /** @param stored what a reader of traces is shown, whatever else the row has */

@@ -172,4 +172,35 @@ const bareUsers = migration('2026112724_observability_bare_users', [
   `create index agent_users_of_bare_users on agent_users (organization_id, user_key) where ${isBareUser('user_key')}`,
 ]);
 
-export const tracesSchema: ContextSchema = { entities: [traces], migrations: [init, publishing, callerSpans, bareUsers] };
+/** What suggestions have used and is not in `agent_usage` yet. They are no runs and leave no trace. */
+export const suggestionUsage = defineEntity({
+  name: 'StoredSuggestionUsage',
+  tableName: 'suggestion_usage',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    startedAt: p.datetime(3),
+    inputTokens: p.bigint('number').strictNullable(),
+    outputTokens: p.bigint('number').strictNullable(),
+    credits: p.double().$type<number>(),
+  },
+});
+
+const suggestions = migration('2026112732_observability_suggestions', [
+  `create table suggestion_usage (
+    id uuid primary key,
+    organization_id uuid not null,
+    agent_id uuid not null,
+    started_at timestamptz(3) not null,
+    input_tokens bigint,
+    output_tokens bigint,
+    credits double precision not null
+  )`,
+  'create index suggestion_usage_by_agent on suggestion_usage (agent_id, started_at)',
+]);
+
+export const tracesSchema: ContextSchema = {
+  entities: [traces, suggestionUsage],
+  migrations: [init, publishing, callerSpans, bareUsers, suggestions],
+};

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { PROVIDER_WIRES } from '../../support/provider-wire.js';
@@ -7,6 +8,16 @@ import { assistant, Chat, given, type Said, user } from './support.js';
 
 interface Suggestions {
   readonly suggestions: readonly string[];
+}
+
+/** The schema of structured output, wherever the provider has it. */
+function formatIn(body: unknown): unknown {
+  const { output_config: anthropic, text: openai, generationConfig: gemini } = body as {
+    readonly output_config?: { readonly format: { readonly schema: object } };
+    readonly text?: { readonly format: { readonly schema: object } };
+    readonly generationConfig?: { readonly responseJsonSchema: object };
+  };
+  return anthropic?.format.schema ?? openai?.format.schema ?? gemini?.responseJsonSchema;
 }
 
 const clock = new ManualClock();
@@ -30,6 +41,16 @@ describe.each(PROVIDER_WIRES)('suggestions on $provider', ({ provider, model }) 
     expect(JSON.stringify(service.models.requests[0]?.body)).toContain('The blue one.');
     expect(await chat.threads()).toEqual([]);
     expect((await chat.get(`/v1/agents/${chat.agentId}/traces`)).body).toMatchObject({ traces: [] });
+  });
+
+  it('are asked for by the provider’s structured output, and once more where it does not answer with them', async () => {
+    const chat = await Chat.start(service, { provider: { type: provider, model } });
+    service.models.next(says('{"suggestions": ["One"]}'), says('{"suggestions": ["One", "Two", ', '"Three"]}'));
+
+    expect((await suggest(chat, [user('Hi')])).body).toEqual({ suggestions: ['One', 'Two', 'Three'] });
+
+    const sent = service.models.requests.map(({ body }) => formatIn(body));
+    expect(sent).toEqual([expect.objectContaining({ required: ['suggestions'] }), expect.objectContaining({ additionalProperties: false })]);
   });
 
   it('answer the failures of a provider as a waiting run does: 422, 502, 503', async () => {
@@ -96,7 +117,8 @@ describe('what a model answers', () => {
     'fewer than three (%j): 502, and no made-up ones',
     async (answer) => {
       const chat = await Chat.start(service);
-      service.models.next(says(answer === '' ? ' ' : answer));
+      const wrong = says(answer === '' ? ' ' : answer);
+      service.models.next(wrong, wrong);
       expect(await suggest<object>(chat, [user('Hi')])).toMatchObject({ status: 502, body: { code: 'provider_error' } });
     },
   );
@@ -104,10 +126,45 @@ describe('what a model answers', () => {
   it('is not read to an end that never comes', async () => {
     const chat = await Chat.start(service);
     const held = new HeldReply(['word '.repeat(2_000)]);
-    service.models.next(held.script);
+    service.models.next(held.script, says('Never mind'));
     expect((await suggest(chat, [user('Hi')])).status).toBe(502);
     await (await held.asked).disconnected;
     held.finish();
+  });
+});
+
+describe('what suggestions have used', () => {
+  it('is in credits and in the tokens of usage, without a thread or a run', async () => {
+    const chat = await Chat.start(service);
+    service.models.next(says('No.'), says('["One", "Two", "Three"]'));
+    expect((await suggest(chat, [user('Hi')])).status).toBe(200);
+    const { entries } = (await chat.get('/v1/credits/usage/entries')).body as { entries: { credits: number }[] };
+    expect(entries).toMatchObject([{ assistant_id: chat.agentId, thread_id: null, runId: null, inputTokens: 22, outputTokens: 14 }]);
+    expect(entries[0]?.credits).toBeGreaterThan(0);
+    expect((await chat.get('/v1/credits/usage/periods')).body).toMatchObject({ periods: [{ creditsUsed: entries[0]?.credits }] });
+
+    const used = async (): Promise<unknown> => {
+      const { series } = (await chat.get(`/v1/agents/${chat.agentId}/analytics/usage`)).body as { series: { credits: number }[] };
+      return series.find(({ credits }) => credits > 0);
+    };
+    const expected = {
+      ...{ runs: 0, failed: 0, inputTokens: 22, outputTokens: 14, credits: entries[0]?.credits },
+      ...{ durationMs: { p50: null, p95: null }, timeToFirstTokenMs: { p50: null, p95: null } },
+    };
+    expect(await used()).toMatchObject(expected);
+    await service.app.get(PublishTraces).execute(new AbortController().signal);
+    expect(await service.database.query('select 1 from suggestion_usage')).toEqual([]);
+    expect(await used()).toMatchObject(expected);
+  });
+
+  it('is what the provider told where the call broke off, and nothing where it refused', async () => {
+    const chat = await Chat.start(service);
+    service.models.next(refuses(400));
+    expect((await suggest(chat, [user('Hi')])).status).toBe(502);
+    expect((await chat.get('/v1/credits/usage/entries')).body).toMatchObject({ entries: [] });
+    service.models.next(breaksOffAfter('["Half'));
+    expect((await suggest(chat, [user('Hi')])).status).toBe(502);
+    expect((await chat.get('/v1/credits/usage/entries')).body).toMatchObject({ entries: [{ thread_id: null }] });
   });
 });
 

@@ -22,13 +22,16 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
   // The API refuses a request in which two tools have the same name.
   const searches = options.webSearch && !request.tools.some(({ name }) => name === WEB_SEARCH);
   if (searches) tools.push({ type: 'web_search_20250305', name: WEB_SEARCH });
+  const { output_config: outputConfig, ...thinking } = thinkingOf(request.model, options, request.showReasoning === true);
+  const format = request.responseFormat && { format: { type: 'json_schema', schema: request.responseFormat.schema } as const };
   return {
     model: request.model,
     max_tokens: MAX_OUTPUT_TOKENS,
     messages: anthropicMessages(request.messages, request.model),
     ...(request.system === '' ? {} : { system: request.system }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...thinkingOf(request.model, options, request.showReasoning === true),
+    ...thinking,
+    ...(outputConfig || format ? { output_config: { ...outputConfig, ...format } } : {}),
   };
 }
 

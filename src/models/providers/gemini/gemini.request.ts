@@ -25,6 +25,7 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
       automaticFunctionCalling: { disable: true },
       ...(request.system === '' ? {} : { systemInstruction: request.system }),
       ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
+      ...(request.responseFormat && { responseMimeType: 'application/json', responseJsonSchema: request.responseFormat.schema }),
       ...(request.showReasoning === true ? { thinkingConfig: { includeThoughts: true } } : {}),
     },
   };

@@ -16,6 +16,10 @@ export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
     ...(effort === null ? {} : { effort }),
     ...(request.showReasoning === true ? ({ summary: 'auto' } as const) : {}),
   };
+  const text = {
+    ...(verbosity === null ? {} : { verbosity }),
+    ...(request.responseFormat && { format: { type: 'json_schema', ...request.responseFormat, strict: true } as const }),
+  };
   return {
     model: request.model,
     store: false,
@@ -23,7 +27,7 @@ export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
     input: openaiInput(request.messages, request.model),
     ...(request.system === '' ? {} : { instructions: request.system }),
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
-    ...(verbosity === null ? {} : { text: { verbosity } }),
+    ...(Object.keys(text).length === 0 ? {} : { text }),
     ...(request.tools.length === 0 ? {} : { tools: openaiTools(request.tools) }),
   };
 }

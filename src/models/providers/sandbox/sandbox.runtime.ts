@@ -53,7 +53,7 @@ function announcement(tool: string): string {
 
 function reply(request: RuntimeRequest): string {
   const list = LIST_ASKED_FOR.exec(request.system)?.[1];
-  if (list !== undefined) return listOf(Number(list));
+  if (list !== undefined) return listOf(Number(list), request.responseFormat);
   const results = resultsSinceLastAnswer(request.messages);
   if (results.length > 0 && results.every(({ toolName, isError }) => !isError && toolName.startsWith(COMPONENT_TOOL))) {
     return `${LABEL} A real model would say something about it.`;
@@ -96,8 +96,11 @@ function sizeOf(file: ModelAttachment): string {
   return count(file.kind === 'text' ? Buffer.byteLength(file.text) : Buffer.byteLength(file.data, 'base64'), 'byte');
 }
 
-function listOf(count: number): string {
-  return JSON.stringify(Array.from({ length: count }, (_, index) => `${LABEL} Suggestion ${index + 1}`));
+/** As the one property of the format's schema, where there is one. */
+function listOf(count: number, format: RuntimeRequest['responseFormat']): string {
+  const list = Array.from({ length: count }, (_, index) => `${LABEL} Suggestion ${index + 1}`);
+  const [property] = Object.keys(format?.schema['properties'] ?? {});
+  return JSON.stringify(property === undefined ? list : { [property]: list });
 }
 
 function promptFact(request: RuntimeRequest): string {
