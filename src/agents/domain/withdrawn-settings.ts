@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Feature } from '../../access/index.js';
 import type { AgentSettings } from './agent-settings.js';
 import { DEFAULT_KNOWLEDGE_SEARCH } from './knowledge-search.js';
@@ -5,6 +6,11 @@ import { DEFAULT_KNOWLEDGE_SEARCH } from './knowledge-search.js';
 export type Features = ReadonlySet<Feature>;
 
 type Gated = Pick<AgentSettings, 'aiGateway' | 'knowledgeSearch' | 'scoreThresholdSet'>;
+
+/** Whether a setting depends on the organization's plan or features. */
+export function isGated({ aiGateway, knowledgeSearch }: Gated): boolean {
+  return aiGateway?.enabled === true || !isDeepStrictEqual({ ...knowledgeSearch }, { ...DEFAULT_KNOWLEDGE_SEARCH });
+}
 
 /** Settings as they have an effect: what the organization's plan and features no longer include is kept, and is as if it had never been set. */
 export function inEffect<Settings extends Partial<Gated>>(settings: Settings, features: Features): Settings {

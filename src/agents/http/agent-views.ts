@@ -4,6 +4,7 @@ import { OrganizationGateways } from '../../models/index.js';
 import type { Assistant } from '../application/read-agents.js';
 import type { Agent } from '../domain/agent.js';
 import { inheritsGateway } from '../domain/agent-gateway.js';
+import { isGated } from '../domain/withdrawn-settings.js';
 import { agentView, type AgentView, assistantView, type AssistantView, type OfOrganization } from './agent-view.js';
 
 /** Agents of one organization as answers show them: with the gateway they inherit, and what the plan no longer includes at its default. */
@@ -33,6 +34,8 @@ export class AgentViews {
     if (organizationId === undefined) return { gateway: null, features: new Set() };
     const inherits = agents.some(({ settings }) => inheritsGateway(settings));
     const gateway = inherits ? await this.gateways.effective(organizationId) : null;
-    return { gateway, features: (await this.organizations.find(organizationId))?.features ?? new Set() };
+    // Most agents have none: their reads cost no look at the organization.
+    const organization = agents.some(({ settings }) => isGated(settings)) ? await this.organizations.find(organizationId) : null;
+    return { gateway, features: organization?.features ?? new Set() };
   }
 }
