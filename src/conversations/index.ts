@@ -9,6 +9,7 @@ export const conversationsContext = {
 } satisfies Context;
 
 export { ConversationsModule };
+
 export { type RunExtensions, RunExtensionsModule } from './run-extensions.module.js';
 export { type ReactionCount, type Reactions, ReadReactions } from './application/read-reactions.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
@@ -20,5 +21,5 @@ export { UserKeysModule } from './user-keys.module.js';
 export * from './ports/index.js';
 export { REACTION_NAMES, type ReactionName } from './domain/message.js';
 export type { Message, ToolCallRecord } from './domain/message.js';
-export { type Run, RUN_ERROR_CODES, type RunError, type RunErrorCode, type RunStatus, type RunUsage } from './domain/run.js';
+export { type Run, RUN_ERROR_CODES, runError, type RunError, type RunErrorCode, type RunStatus, type RunUsage } from './domain/run.js';
 export type { Channel } from './domain/thread.js';

@@ -17,6 +17,7 @@ export const knowledgeContext = {
   modules: [KnowledgeModule],
   schema: {
     entities: schemas.flatMap(({ entities }) => entities),
+    documents: schemas.flatMap(({ documents = [] }) => documents),
     migrations: schemas.flatMap(({ migrations }) => migrations),
   },
   commands: websiteCommands,

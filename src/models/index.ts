@@ -25,6 +25,7 @@ export {
 export type { ModelAttachment, ModelMedia, ModelImageType } from './domain/model-attachment.js';
 export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_TEXTS } from './domain/embedding-model.js';
 export { ModelFailure, type ModelFailureCode, type SchemaRefusal } from './domain/model-failure.js';
+export { modelMessage, toolResult } from './domain/model-runtime.js';
 export type * from './domain/model-runtime.js';
 export { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, UNKNOWN_USAGE } from './domain/model-usage.js';
 export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';

@@ -35,7 +35,7 @@ export function describeAgent(
 export function describeSettings(agent: Described): Omit<AgentDescription, 'name' | 'systemPrompt'> {
   const settings = namedBy(agentSettings, agent.settings);
   return {
-    provider: describeProvider(agent),
+    provider: describeProvider(agent, settings),
     ...shownPlain(settings),
     responseComponents: settings.responseComponents,
     aiGateway: settings.aiGateway,
@@ -43,7 +43,7 @@ export function describeSettings(agent: Described): Omit<AgentDescription, 'name
   };
 }
 
-function describeProvider({ managedByApi, type, settings }: Described): ProviderDescription {
+function describeProvider({ managedByApi, type }: Described, settings: AgentSettings): ProviderDescription {
   const { model, useOwnApiKey, options } = settings.provider;
   if (!managedByApi) return { type, model, useOwnApiKey };
   return { type: options.type, model, useOwnApiKey, ...providerOf(options.type).settings.describe(options) };

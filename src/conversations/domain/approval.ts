@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { JsonObject } from '../../models/index.js';
+import { sent, type Stored } from '../../platform/stored-json/index.js';
 import type { RunUser } from './user-key.js';
 
 /**
@@ -27,19 +29,20 @@ export function needsApproval(effect: ToolEffect, settings: ApprovalSettings): b
 }
 
 /** A call that a run has ended with, waiting for an answer. */
-export interface ApprovalRequest {
+export const approvalRequest = z.object({
   /** What an answer names. */
-  readonly id: string;
-  readonly toolCallId: string;
+  id: z.string(),
+  toolCallId: z.string(),
   /** As the model sees it. */
-  readonly tool: string;
+  tool: z.string(),
   /** What the tool will be called with, after the changes of hooks. */
-  readonly input: JsonObject;
+  input: sent<JsonObject>(),
   /** The tool's own when the call was asked for; absent where it has none. */
-  readonly target?: string;
+  target: z.string().optional(),
   /** What hooks had to say of the call, for the model to read with its result. */
-  readonly additionalContext?: readonly string[];
-}
+  additionalContext: z.array(z.string()).optional(),
+});
+export type ApprovalRequest = Stored<typeof approvalRequest>;
 
 /** A request is open for this long after the end of the run that made it. */
 export const APPROVAL_HOURS = 24;
@@ -72,15 +75,11 @@ export interface ApprovalAnswer {
 }
 
 /** A request with its answer. */
-export interface ApprovalDecision {
-  readonly toolCallId: string;
-  readonly tool: string;
-  readonly input: JsonObject;
-  readonly approved: boolean;
-  readonly reason: string | null;
-  readonly target?: string;
-  readonly additionalContext?: readonly string[];
-}
+export const approvalDecision = approvalRequest.omit({ id: true }).extend({
+  approved: z.boolean(),
+  reason: z.string().nullable().default(null),
+});
+export type ApprovalDecision = Stored<typeof approvalDecision>;
 
 /** How a run goes on that ended with requests. */
 export interface ResumeInput {

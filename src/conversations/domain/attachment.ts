@@ -1,18 +1,21 @@
+import { z } from 'zod';
 import type { ModelMedia } from '../../models/index.js';
+import type { Stored } from '../../platform/stored-json/index.js';
 
 /** A file beside a user's message, as it is kept with the message; its bytes are in the file store. */
-export interface MessageAttachment {
+export const messageAttachment = z.object({
   /** The upload, or the copy that was made when the message was accepted. */
-  readonly fileId: string;
-  readonly name: string;
+  fileId: z.string(),
+  name: z.string(),
   /** What the bytes are, which may be more exact than what the client declared. */
-  readonly contentType: string;
-  readonly kind: 'image' | 'pdf' | 'text';
+  contentType: z.string(),
+  kind: z.enum(['image', 'pdf', 'text']),
   /** In bytes, as a model gets it. */
-  readonly size: number;
+  size: z.number(),
   /** Where the client said it is; null for what is in the file store alone. */
-  readonly url: string | null;
-}
+  url: z.string().nullable().default(null),
+});
+export type MessageAttachment = Stored<typeof messageAttachment>;
 
 type Named = Pick<MessageAttachment, 'name' | 'contentType'>;
 

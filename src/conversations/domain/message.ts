@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { JsonObject, ModelMessage } from '../../models/index.js';
+import { sent, type Stored } from '../../platform/stored-json/index.js';
 import { EXPIRED_UNANSWERED } from './approval.js';
 import type { MessageAttachment } from './attachment.js';
 
@@ -11,43 +13,40 @@ export type MessageStatus = 'completed' | 'incomplete' | 'failed';
  * that went on, and its result stands in that run's message; `denied`: not made, because a hook or a person
  * said so, or nobody approved it in time; `unknown`: under way when its process died; it may or may not have had its effect.
  */
-export type ToolCallStatus =
-  | 'running'
-  | 'awaiting_approval'
-  | 'approved'
-  | 'completed'
-  | 'failed'
-  | 'denied'
-  | 'unknown';
+const toolCallStatus = z.enum(['running', 'awaiting_approval', 'approved', 'completed', 'failed', 'denied', 'unknown']);
+export type ToolCallStatus = Stored<typeof toolCallStatus>;
 
-export interface ToolCallRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly input: JsonObject;
-  readonly output?: string;
-  readonly status: ToolCallStatus;
-}
+export const toolCallRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  input: sent<JsonObject>(),
+  output: z.string().optional(),
+  status: toolCallStatus,
+});
+export type ToolCallRecord = Stored<typeof toolCallRecord>;
 
 /** Something that the widget draws beside the reply's text. */
-export interface MessageComponent {
-  readonly id: string;
+export const messageComponent = z.object({
+  id: z.string(),
   /** What is drawn, such as `confirm`. */
-  readonly component: string;
-  readonly props: JsonObject;
+  component: z.string(),
+  props: sent<JsonObject>(),
   /** The same as prose. */
-  readonly fallback: string;
-}
+  fallback: z.string(),
+});
+export type MessageComponent = Stored<typeof messageComponent>;
 
 export const REACTION_NAMES = ['thumbs_up', 'thumbs_down'] as const;
 export type ReactionName = (typeof REACTION_NAMES)[number];
 
 /** What the user thought of a reply. */
-export interface Reaction {
-  readonly reaction: ReactionName;
-  readonly comment: string | null;
+export const reaction = z.object({
+  reaction: z.enum(REACTION_NAMES),
+  comment: z.string().nullable().default(null),
   /** ISO 8601. */
-  readonly createdAt: string;
-}
+  createdAt: z.string(),
+});
+export type Reaction = Stored<typeof reaction>;
 
 export interface Message {
   readonly id: string;

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { ModelFailureCode, StopReason } from '../../models/index.js';
+import { named, type Stored } from '../../platform/stored-json/index.js';
 import type { ApprovalRequest } from './approval.js';
 
 export type RunStatus = 'running' | 'completed' | 'requires_action' | 'failed' | 'cancelled' | 'timed_out';
@@ -17,11 +19,12 @@ export const RUN_ERROR_CODES = Object.keys({
   internal: true,
 } satisfies Record<RunErrorCode, true>) as readonly RunErrorCode[];
 
-export interface RunError {
-  readonly code: RunErrorCode;
+export const runError = z.object({
+  code: named<RunErrorCode>(),
   /** Public; never quotes a provider. */
-  readonly message: string;
-}
+  message: z.string(),
+});
+export type RunError = Stored<typeof runError>;
 
 /** Token counts are null where a provider broke off before it told them: unknown is not zero. */
 export interface RunUsage {
@@ -64,11 +67,14 @@ export type RunOutcome =
   | { readonly status: 'cancelled' };
 
 /** What a waiting caller is answered on top of the error itself. */
-export interface FailureFacts {
+const failureFacts = z.object({
   /** The key that the provider refused was the agent's own. */
-  readonly ownKey: boolean;
-  readonly retryAfterSeconds?: number;
-}
+  ownKey: z.boolean().default(false),
+  retryAfterSeconds: z.number().optional(),
+});
+export type FailureFacts = Stored<typeof failureFacts>;
+
+export const storedFailure = runError.extend(failureFacts.shape);
 
 export function errorOf(outcome: RunOutcome): RunError | null {
   switch (outcome.status) {

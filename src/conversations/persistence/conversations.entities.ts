@@ -1,12 +1,26 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { ModelMessage, ProviderType, StopReason } from '../../models/index.js';
-import { type ColumnsOf, queryBuilder, StorableJson } from '../../platform/database/index.js';
-import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
-import type { MessageAttachment } from '../domain/attachment.js';
-import type { MessageComponent, MessageRole, MessageStatus, Reaction, ToolCallRecord } from '../domain/message.js';
-import type { FailureFacts, RunError, RunStatus } from '../domain/run.js';
+import { z } from 'zod';
+import { modelMessage, type ProviderType, type StopReason, toolResult } from '../../models/index.js';
+import { type ColumnsOf, CustomerJson, JsonDocument, queryBuilder } from '../../platform/database/index.js';
+import { approvalDecision, approvalRequest } from '../domain/approval.js';
+import { messageAttachment } from '../domain/attachment.js';
+import { messageComponent, type MessageRole, type MessageStatus, reaction, toolCallRecord } from '../domain/message.js';
+import { type RunStatus, storedFailure } from '../domain/run.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
+
+export const METADATA = new CustomerJson<Readonly<Record<string, string>>>('threads.metadata');
+export const ATTACHMENTS = new JsonDocument('messages.attachments', z.array(messageAttachment));
+export const REACTION = new JsonDocument('messages.reaction', reaction);
+export const TOOL_CALLS = new JsonDocument('messages.tool_calls', z.array(toolCallRecord));
+export const COMPONENTS = new JsonDocument('messages.components', z.array(messageComponent));
+export const TRANSCRIPT = new JsonDocument('messages.transcript', z.array(modelMessage));
+export const ADDITIONAL_CONTEXT = new JsonDocument('messages.additional_context', z.array(z.string()));
+export const RUN_ERROR = new JsonDocument('runs.error', storedFailure);
+export const USER_CONTEXT = new CustomerJson<UserContext>('runs.user_context');
+export const APPROVALS = new JsonDocument('runs.approvals', z.array(approvalRequest));
+export const DECISIONS = new JsonDocument('runs.decisions', z.array(approvalDecision));
+export const KEPT_RESULTS = new JsonDocument('runs.kept_results', z.array(toolResult));
 
 export const threads = defineEntity({
   name: 'StoredThread',
@@ -17,7 +31,7 @@ export const threads = defineEntity({
     agentId: p.uuid(),
     title: p.text().strictNullable(),
     channel: p.text().$type<Channel>(),
-    metadata: p.type(StorableJson).$type<Readonly<Record<string, string>>>(),
+    metadata: METADATA.property(),
     externalId: p.text().strictNullable(),
     createdAt: p.datetime(6),
     updatedAt: p.datetime(6),
@@ -40,12 +54,12 @@ export const messages = defineEntity({
     content: p.text(),
     status: p.text().$type<MessageStatus>(),
     blocked: p.boolean(),
-    attachments: p.type(StorableJson).$type<readonly MessageAttachment[]>(),
-    reaction: p.type(StorableJson).$type<Reaction>().strictNullable(),
-    toolCalls: p.type(StorableJson).$type<readonly ToolCallRecord[]>(),
-    components: p.type(StorableJson).$type<readonly MessageComponent[]>(),
+    attachments: ATTACHMENTS.property(),
+    reaction: REACTION.property().strictNullable(),
+    toolCalls: TOOL_CALLS.property(),
+    components: COMPONENTS.property(),
     /** Read by models again, and by nobody else. */
-    transcript: p.type(StorableJson).$type<readonly ModelMessage[]>().lazy(),
+    transcript: TRANSCRIPT.property().lazy(),
     createdAt: p.datetime(6),
   },
 });
@@ -61,9 +75,9 @@ export const runs = defineEntity({
     ownerId: p.uuid(),
     messageId: p.uuid(),
     status: p.text().$type<RunStatus>(),
-    error: p.type(StorableJson).$type<RunError & Partial<FailureFacts>>().strictNullable(),
+    error: RUN_ERROR.property().strictNullable(),
     cancelRequestedAt: p.datetime(6).strictNullable(),
-    userContext: p.type(StorableJson).$type<UserContext>().strictNullable(),
+    userContext: USER_CONTEXT.property().strictNullable(),
     provider: p.text().$type<ProviderType>(),
     model: p.text(),
     useOwnApiKey: p.boolean(),
@@ -71,8 +85,8 @@ export const runs = defineEntity({
     outputTokens: p.bigint('number').strictNullable(),
     credits: p.double().$type<number>(),
     stopReason: p.text().$type<StopReason>().strictNullable(),
-    approvals: p.type(StorableJson).$type<readonly ApprovalRequest[]>(),
-    decisions: p.type(StorableJson).$type<readonly ApprovalDecision[]>().strictNullable(),
+    approvals: APPROVALS.property(),
+    decisions: DECISIONS.property().strictNullable(),
     createdAt: p.datetime(6),
     completedAt: p.datetime(6).strictNullable(),
   },

@@ -1,6 +1,6 @@
 import { migration, type ContextSchema } from '../../platform/database/index.js';
 import { isBareUser } from '../domain/user-key.js';
-import { idempotencyKeys, messages, runs, threads } from './conversations.entities.js';
+import { ADDITIONAL_CONTEXT, idempotencyKeys, KEPT_RESULTS, messages, runs, threads } from './conversations.entities.js';
 
 /**
  * Messages and runs go with their thread.
@@ -185,5 +185,6 @@ const clientIds = migration('2026112725_conversations_client_ids', ['alter table
 
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
+  documents: [ADDITIONAL_CONTEXT, KEPT_RESULTS],
   migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components, sessions, emptyThreads, bareUsers, clientIds],
 };

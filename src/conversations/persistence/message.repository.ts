@@ -4,7 +4,17 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ModelMessage } from '../../models/index.js';
 import { Database, rowsOf, type SqlExecutor, storableText, toDate } from '../../platform/database/index.js';
 import type { HistoryMessage, Message, Reaction, ShownMessage, ToolCallRecord } from '../domain/message.js';
-import { type MessageColumns, messages, tables } from './conversations.entities.js';
+import {
+  ADDITIONAL_CONTEXT,
+  ATTACHMENTS,
+  COMPONENTS,
+  type MessageColumns,
+  messages,
+  REACTION,
+  tables,
+  TOOL_CALLS,
+  TRANSCRIPT,
+} from './conversations.entities.js';
 import { COUNT_BEFORE, HISTORY_PAGE } from './history.sql.js';
 
 type MessageRow = Pick<MessageColumns, (typeof MESSAGE_COLUMNS)[number]>;
@@ -26,7 +36,7 @@ export interface Page<Item> {
 
 type Nullable<Row> = { [Name in keyof Row]: Row[Name] | null };
 type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'> &
-  Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>> & { additional_context: readonly string[] | null };
+  Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>> & { additional_context: unknown };
 
 const SHOWN_COLUMNS = [
   ...(['id', 'thread_id', 'run_id', 'client_id', 'role', 'content', 'status', 'blocked'] as const),
@@ -67,7 +77,7 @@ export class MessageRepository {
     { limit, maxBytes, toolCalls }: PageBounds & { readonly toolCalls: boolean },
   ): Promise<Page<ShownMessage>> {
     const bytes = toolCalls ? sql<number>`shown_bytes + component_bytes + tool_bytes` : sql<number>`shown_bytes + component_bytes`;
-    const calls = toolCalls ? sql<readonly ToolCallRecord[]>`tool_calls` : sql<readonly ToolCallRecord[]>`'[]'::jsonb`;
+    const calls = toolCalls ? sql<unknown>`tool_calls` : sql<unknown>`'[]'::jsonb`;
     const page = newestWithin(organizationId, threadId, limit, bytes)
       .selectFrom('newest')
       .select([...SHOWN_COLUMNS, calls.as('tool_calls'), sql<number>`(select count(*)::int from newest)`.as('found')])
@@ -152,20 +162,21 @@ function toHistoryMessage(row: SaidRow): HistoryMessage {
     role: row.role,
     content: row.content,
     blocked: row.blocked,
-    toolCalls: row.tool_calls ?? NO_CALLS,
-    transcript: row.transcript ?? NO_TRANSCRIPT,
-    ...(row.attachments === null ? {} : { attachments: row.attachments }),
-    ...(row.additional_context === null ? {} : { additionalContext: row.additional_context }),
+    toolCalls: TOOL_CALLS.readNullable(row.tool_calls, row.id) ?? NO_CALLS,
+    transcript: TRANSCRIPT.readNullable(row.transcript, row.id) ?? NO_TRANSCRIPT,
+    ...(row.attachments === null ? {} : { attachments: ATTACHMENTS.read(row.attachments, row.id) }),
+    ...(row.additional_context === null ? {} : { additionalContext: ADDITIONAL_CONTEXT.read(row.additional_context, row.id) }),
   };
 }
 
 /** The reply that a run wrote; null while it has none. The run is known to be the caller's to read. */
 export async function findMessage(source: SqlExecutor, id: string): Promise<Message | null> {
   const [row] = await rowsOf(source, tables.selectFrom('messages').select(MESSAGE_COLUMNS).where('id', '=', id));
-  return row ? { ...toShownMessage(row), transcript: row.transcript } : null;
+  return row ? { ...toShownMessage(row), transcript: TRANSCRIPT.read(row.transcript, row.id) } : null;
 }
 
 function toShownMessage(row: ShownRow): ShownMessage {
+  const attachments = ATTACHMENTS.read(row.attachments, row.id);
   return {
     id: row.id,
     threadId: row.thread_id,
@@ -175,10 +186,10 @@ function toShownMessage(row: ShownRow): ShownMessage {
     content: row.content,
     status: row.status,
     blocked: row.blocked,
-    ...(row.attachments.length === 0 ? {} : { attachments: row.attachments }),
-    reaction: row.reaction,
-    components: row.components,
-    toolCalls: row.tool_calls,
+    ...(attachments.length === 0 ? {} : { attachments }),
+    reaction: REACTION.readNullable(row.reaction, row.id),
+    components: COMPONENTS.read(row.components, row.id),
+    toolCalls: TOOL_CALLS.read(row.tool_calls, row.id),
     createdAt: toDate(row.created_at),
   };
 }

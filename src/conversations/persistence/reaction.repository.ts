@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Database, rowsOf } from '../../platform/database/index.js';
 import type { Reaction, ReactionName } from '../domain/message.js';
-import { tables } from './conversations.entities.js';
+import { REACTION, tables } from './conversations.entities.js';
 import { isThere } from './thread.sql.js';
 
 @Injectable()
@@ -15,7 +15,8 @@ export class ReactionRepository {
       .select('reaction')
       .where('organization_id', '=', organizationId)
       .where('id', '=', messageId);
-    return (await rowsOf(this.database, found))[0]?.reaction ?? null;
+    const [row] = await rowsOf(this.database, found);
+    return REACTION.readNullable(row?.reaction, messageId);
   }
 
   /** Of the replies of an agent's runs that started within the range, in threads that are there; few messages have a reaction, and only those are looked at. */

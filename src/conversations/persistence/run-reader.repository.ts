@@ -6,7 +6,7 @@ import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run, RunReference } from '../domain/run.js';
 import type { RunUser } from '../domain/user-key.js';
-import { runs, tables } from './conversations.entities.js';
+import { APPROVALS, DECISIONS, RUN_ERROR, runs, tables } from './conversations.entities.js';
 import { findMessage } from './message.repository.js';
 import type { RunModel } from './new-run.js';
 import { toRunUser } from './run-user.js';
@@ -83,7 +83,7 @@ export class RunReader {
     );
     if (!row) return null;
     const askedAt = row.asked_at === null ? null : toDate(row.asked_at);
-    return { runId: row.run_id, requests: row.approvals ?? [], user: toRunUser(row), askedAt, busy: row.busy === true };
+    return { runId: row.run_id, requests: APPROVALS.readNullable(row.approvals, row.run_id ?? threadId) ?? [], user: toRunUser(row), askedAt, busy: row.busy === true };
   }
 
   /** When the run ended; null while it is under way, and for one that is not there. */
@@ -117,7 +117,8 @@ function runOf(organizationId: string, threadId: string, runId: string) {
 
 function toStoredRun(organizationId: string, row: RunRow, message: Message | null): StoredRun {
   const { input_tokens: inputTokens, output_tokens: outputTokens } = row;
-  const { ownKey = false, retryAfterSeconds } = row.error ?? {};
+  const failure = RUN_ERROR.readNullable(row.error, row.id);
+  const { ownKey = false, retryAfterSeconds } = failure ?? {};
   return {
     run: {
       id: row.id,
@@ -133,15 +134,15 @@ function toStoredRun(organizationId: string, row: RunRow, message: Message | nul
         totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
         credits: row.credits,
       },
-      error: row.error === null ? null : { code: row.error.code, message: row.error.message },
-      approvals: row.approvals,
+      error: failure && { code: failure.code, message: failure.message },
+      approvals: APPROVALS.read(row.approvals, row.id),
       stopReason: row.stop_reason ?? undefined,
     },
     ownerId: row.owner_id,
     message,
     model: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
     facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },
-    decisions: row.decisions,
+    decisions: DECISIONS.readNullable(row.decisions, row.id),
     unanswered: row.unanswered,
   };
 }

@@ -2,7 +2,7 @@ import type { UserContext } from '../domain/user-context.js';
 import type { RunUser } from '../domain/user-key.js';
 
 export interface RunUserRow {
-  readonly user_context: UserContext | null;
+  readonly user_context: unknown;
   readonly session_id: string | null;
   readonly session_user_key: string | null;
 }
@@ -12,5 +12,5 @@ export interface RunUserRow {
  * any other run `user_context` still tells the user.
  */
 export function toRunUser({ user_context: userContext, session_id: sessionId, session_user_key: userKey }: RunUserRow): RunUser {
-  return { userContext, session: sessionId === null && userKey === null ? null : { userKey } };
+  return { userContext: userContext as UserContext | null, session: sessionId === null && userKey === null ? null : { userKey } };
 }

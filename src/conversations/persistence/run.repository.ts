@@ -21,6 +21,7 @@ import {
   TAKE_OVER,
 } from './run-ownership.sql.js';
 import { START_RUN, type StartedRow, startParameters } from './start-run.sql.js';
+import { DECISIONS, KEPT_RESULTS } from './conversations.entities.js';
 
 export type { NewRun, RunModel } from './new-run.js';
 
@@ -100,7 +101,7 @@ interface OrphanRow extends RunUserRow {
   channel: Channel;
   user_message_id: string | null;
   user_text: string | null;
-  decisions: ApprovalDecision[] | null;
+  decisions: unknown;
   provider: ProviderType;
   model: string;
   use_own_api_key: boolean;
@@ -199,8 +200,8 @@ export class RunRepository {
 
   /** What the run before has left for this one, which goes on with its calls; nothing is left there afterwards. */
   async takeKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
-    const rows = await TAKE_KEPT_RESULTS.run<{ kept: readonly ResultEntry[] }>(this.database, { organizationId, runId });
-    return rows[0]?.kept ?? [];
+    const rows = await TAKE_KEPT_RESULTS.run<{ kept: unknown }>(this.database, { organizationId, runId });
+    return KEPT_RESULTS.readNullable(rows[0]?.kept, runId) ?? [];
   }
 
   /** @returns of how many runs; 0 means that none is left */
@@ -294,7 +295,7 @@ function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {
     channel: row.channel,
     user: toRunUser(row),
     userMessage: row.user_message_id === null ? null : { id: row.user_message_id, text: row.user_text ?? '' },
-    decisions: row.decisions,
+    decisions: DECISIONS.readNullable(row.decisions, row.id),
     message,
     agent: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
   };

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { Database, rowsOf, toDate, type Transaction } from '../../platform/database/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Thread } from '../domain/thread.js';
-import { type StoredThread, tables, threads } from './conversations.entities.js';
+import { METADATA, type StoredThread, tables, threads } from './conversations.entities.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 import { FIND_THREAD, IS_THERE, isThere } from './thread.sql.js';
 
@@ -82,7 +82,7 @@ export class ThreadRepository {
         agentId: row.agent_id,
         title: row.title,
         channel: row.channel,
-        metadata: row.metadata,
+        metadata: METADATA.read(row.metadata),
         createdAt: toDate(row.created_at),
         updatedAt: toDate(row.updated_at),
         lastMessageAt: row.last_message_at === null ? null : toDate(row.last_message_at),

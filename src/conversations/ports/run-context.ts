@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { Stored } from '../../platform/stored-json/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
 import type { Stopwatch } from '../../platform/clock/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
@@ -15,12 +17,13 @@ export interface Widget {
 }
 
 /** The span of the caller's own trace that a run belongs under (W3C Trace Context). */
-export interface CallerSpan {
+export const callerSpan = z.object({
   /** 32 hexadecimal digits. */
-  readonly traceId: string;
+  traceId: z.string(),
   /** 16 hexadecimal digits. */
-  readonly spanId: string;
-}
+  spanId: z.string(),
+});
+export type CallerSpan = Stored<typeof callerSpan>;
 
 /** A tool call that a run before this one has made for the same message. */
 export interface EarlierCall {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { sentObject, type Stored, storedObject } from '../../platform/stored-json/index.js';
+import type { JsonObject } from '../../models/index.js';
+import { sent, type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { EVENT_RULES, HOOK_EVENTS, type HookEvent } from './hook-event.js';
 
 /** Stands in a document for the value of a header, which is in the vault. */
@@ -29,7 +30,7 @@ const toolHandler = storedObject({
   /** The server's own name of the tool. */
   tool: z.string(),
   /** With placeholders such as `${tool_input.path}`. */
-  input: sentObject.optional(),
+  input: sent<JsonObject>().optional(),
 });
 export type ToolHandler = Stored<typeof toolHandler>;
 

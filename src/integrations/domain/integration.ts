@@ -1,46 +1,60 @@
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 
 /** How a tool server is reached. */
-export type TransportType = 'sse' | 'streamableHttp';
+const transportType = z.enum(['sse', 'streamableHttp']);
+export type TransportType = Stored<typeof transportType>;
 
-export type IntegrationAuth =
-  | { readonly type: 'oauth' }
-  | { readonly type: 'none' }
+const integrationAuth = z.discriminatedUnion('type', [
+  storedObject({ type: z.literal('oauth') }),
+  storedObject({ type: z.literal('none') }),
   /** `headerKey` names the entry of the headers that authenticates. */
-  | { readonly type: 'static'; readonly headerKey: string };
+  storedObject({ type: z.literal('static'), headerKey: z.string() }),
+]);
+export type IntegrationAuth = Stored<typeof integrationAuth>;
 
 /** A header as it is stored: the value of a secret one is in the vault. */
-export type StoredHeader = { readonly type: 'plain_text'; readonly value: string } | { readonly type: 'secret' };
+const storedHeader = z.discriminatedUnion('type', [
+  storedObject({ type: z.literal('plain_text'), value: z.string() }),
+  storedObject({ type: z.literal('secret') }),
+]);
+export type StoredHeader = Stored<typeof storedHeader>;
 
-export type WorkflowAuthType = 'keys' | 'oauth' | 'none';
+const workflowAuthType = z.enum(['keys', 'oauth', 'none']);
+export type WorkflowAuthType = Stored<typeof workflowAuthType>;
 
-export interface ManagedMcpSettings {
-  readonly type: 'managed-mcp';
+const managedMcpSettings = storedObject({
+  type: z.literal('managed-mcp'),
   /** Slug of an entry of the catalogue. */
-  readonly app: string;
+  app: z.string(),
   /** Names of the environment variables whose values are in the vault, sorted. */
-  readonly envNames: readonly string[];
-}
+  envNames: z.array(z.string()).default([]),
+});
+export type ManagedMcpSettings = Stored<typeof managedMcpSettings>;
 
-export interface WorkflowPlatformSettings {
-  readonly type: 'workflow-platform';
-  readonly nameSlug: string;
-  readonly authType: WorkflowAuthType | null;
-}
+const workflowPlatformSettings = storedObject({
+  type: z.literal('workflow-platform'),
+  nameSlug: z.string(),
+  authType: workflowAuthType.nullable().default(null),
+});
+export type WorkflowPlatformSettings = Stored<typeof workflowPlatformSettings>;
 
-export interface CustomMcpSettings {
-  readonly type: 'custom-mcp';
+const customMcpSettings = storedObject({
+  type: z.literal('custom-mcp'),
   /** The label that the integration is known by. */
-  readonly app: string;
-  readonly url: string;
-  readonly transportType: TransportType;
-  readonly auth: IntegrationAuth;
+  app: z.string(),
+  url: z.string(),
+  transportType,
+  auth: integrationAuth,
   /** Names as the caller wrote them; no two differ in case alone. */
-  readonly headers: Readonly<Record<string, StoredHeader>>;
-}
+  headers: z.record(z.string(), storedHeader).default({}),
+});
+export type CustomMcpSettings = Stored<typeof customMcpSettings>;
 
 /** What a customer decides about an integration besides `excludedTools`; secrets are in the vault. */
-export type IntegrationSettings = ManagedMcpSettings | WorkflowPlatformSettings | CustomMcpSettings;
+export const integrationSettings = z.discriminatedUnion('type', [managedMcpSettings, workflowPlatformSettings, customMcpSettings]);
+export type IntegrationSettings = Stored<typeof integrationSettings>;
 export type IntegrationType = IntegrationSettings['type'];
 
 /** A tool server that agents of one organization may use. */

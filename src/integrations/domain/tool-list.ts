@@ -1,15 +1,18 @@
+import { z } from 'zod';
 import type { JsonObject } from '../../models/index.js';
+import { sent, type Stored } from '../../platform/stored-json/index.js';
 
 /** A tool as its server describes it, checked and bounded (`mcp/`). */
-export interface ListedTool {
+export const listedTool = z.object({
   /** The server's own name. */
-  readonly name: string;
-  readonly description: string;
+  name: z.string(),
+  description: z.string().default(''),
   /** A JSON Schema of type `object`. */
-  readonly inputSchema: JsonObject;
+  inputSchema: sent<JsonObject>(),
   /** The server says that calls change nothing (`readOnlyHint`). */
-  readonly readOnly: boolean;
-}
+  readOnly: z.boolean().default(false),
+});
+export type ListedTool = Stored<typeof listedTool>;
 
 export type IntegrationStatus = 'connected' | 'needs_authorization' | 'error';
 

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Stored } from '../../platform/stored-json/index.js';
 
 /** What providers take. */
 const MAX_NAME = 64;
@@ -20,7 +22,8 @@ export interface ServerTool {
 }
 
 /** The names that an agent's attachment of an integration keeps, by the server's own names, oldest first. */
-export type KeptNames = readonly (readonly [tool: string, name: string])[];
+export const keptNames = z.array(z.tuple([z.string(), z.string()]));
+export type KeptNames = Stored<typeof keptNames>;
 
 /** By integration; null where the attachment is of a version of the service that kept no names. */
 export type NamesOfAgent = ReadonlyMap<string, KeptNames | null>;

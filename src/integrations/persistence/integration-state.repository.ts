@@ -14,7 +14,7 @@ import {
 } from '../domain/tool-list.js';
 import { type IntegrationRow, toIntegration } from './integration.repository.js';
 import { INTEGRATIONS_OF_AGENT, SAVE_STATE } from './integration-state.sql.js';
-import { StoredState, tables } from './integrations.schema.js';
+import { OVERVIEW, StoredState, tables } from './integrations.schema.js';
 
 /** What an agent uses, with what is known of its server. */
 export interface IntegrationOfAgent {
@@ -39,7 +39,7 @@ type OfAgentRow = IntegrationRow & {
 
 /** What is shown of the tools that a finding without a list has left as they were; null with a list. */
 interface KeptRow {
-  readonly kept: IntegrationOverview['tools'] | null;
+  readonly kept: unknown;
 }
 
 /** What is known of the servers. Nobody needs a transaction for it: each state is whole, and only the newest counts. */
@@ -58,7 +58,7 @@ export class IntegrationStateRepository {
     const facts = { isListed: tools !== null, toolsDigest: digestOf(listed), toolsBytes: JSON.stringify(listed).length, overview };
     const parameters = { organizationId, integrationId: id, revision, status, error, tools: listed, checkedAt };
     const [stored] = await SAVE_STATE.run<KeptRow>(this.database, { ...parameters, ...facts });
-    return { revision, status, error, tools: stored?.kept ?? overview };
+    return { revision, status, error, tools: OVERVIEW.readNullable(stored?.kept, id) ?? overview };
   }
 
   /**
@@ -115,7 +115,7 @@ export class IntegrationStateRepository {
       .where('organization_id', '=', organizationId)
       .where(sql<boolean>`integration_id = any(${integrationIds}::uuid[])`);
     const rows = await rowsOf(this.database, query);
-    return new Map(rows.map(({ integration_id: id, ...overview }) => [id, overview]));
+    return new Map(rows.map(({ integration_id: id, tools, ...overview }) => [id, { ...overview, tools: OVERVIEW.read(tools, id) }]));
   }
 }
 

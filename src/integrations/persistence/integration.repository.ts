@@ -1,9 +1,9 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, jsonb, rowsOf, type SqlExecutor, toDate, type Transaction } from '../../platform/database/index.js';
-import { identityOf, type Integration, type IntegrationSettings, isOrganizationWide } from '../domain/integration.js';
+import { identityOf, type Integration, isOrganizationWide } from '../domain/integration.js';
 import type { KeptNames, NamesOfAgent } from '../domain/tool-name.js';
-import { StoredAttachment, StoredIntegration, tables } from './integrations.schema.js';
+import { EXCLUDED_TOOLS, SETTINGS, StoredAttachment, StoredIntegration, tables, TOOL_NAMES } from './integrations.schema.js';
 
 const COLUMNS = [
   ...(['tool_integrations.id', 'tool_integrations.organization_id', 'tool_integrations.settings'] as const),
@@ -14,8 +14,8 @@ const COLUMNS = [
 export interface IntegrationRow {
   readonly id: string;
   readonly organization_id: string;
-  readonly settings: IntegrationSettings;
-  readonly excluded_tools: readonly string[];
+  readonly settings: unknown;
+  readonly excluded_tools: unknown;
   readonly revision: number;
   readonly created_at: string;
   readonly updated_at: string;
@@ -40,7 +40,7 @@ export class IntegrationRepository {
   /** Of the agent's custom-mcp integrations. */
   async customApps(source: SqlExecutor, organizationId: string, agentId: string): Promise<ReadonlySet<string>> {
     const query = ofAgent(organizationId, agentId).where('tool_integrations.type', '=', 'custom-mcp');
-    return new Set((await rowsOf<IntegrationRow>(source, query)).map(({ settings }) => identityOf(settings)));
+    return new Set((await rowsOf<IntegrationRow>(source, query)).map((row) => identityOf(toIntegration(row).settings)));
   }
 
   /** @returns null when the agent does not use it, whoever else does */
@@ -147,7 +147,7 @@ export class IntegrationRepository {
       .select(['integration_id', 'tool_names'])
       .where('organization_id', '=', organizationId)
       .where('agent_id', '=', agentId);
-    return new Map((await rowsOf(source, query)).map((row) => [row.integration_id, row.tool_names]));
+    return new Map((await rowsOf(source, query)).map((row) => [row.integration_id, TOOL_NAMES.readNullable(row.tool_names, row.integration_id)]));
   }
 
   /** Call with the agent locked: what another process keeps at the same moment would be lost. */
@@ -177,8 +177,8 @@ export function toIntegration(row: IntegrationRow): Integration {
   return {
     id: row.id,
     organizationId: row.organization_id,
-    settings: row.settings,
-    excludedTools: row.excluded_tools,
+    settings: SETTINGS.read(row.settings, row.id),
+    excludedTools: EXCLUDED_TOOLS.read(row.excluded_tools, row.id),
     revision: row.revision,
     createdAt: toDate(row.created_at),
     updatedAt: toDate(row.updated_at),

@@ -1,8 +1,14 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type ColumnsOf, type ContextSchema, migration, queryBuilder, StorableJson } from '../../platform/database/index.js';
-import type { IntegrationSettings, IntegrationType } from '../domain/integration.js';
-import type { KeptNames } from '../domain/tool-name.js';
-import type { IntegrationOverview, IntegrationStatus, ListedTool } from '../domain/tool-list.js';
+import { z } from 'zod';
+import { type ColumnsOf, type ContextSchema, JsonDocument, migration, queryBuilder } from '../../platform/database/index.js';
+import { integrationSettings, type IntegrationType } from '../domain/integration.js';
+import { keptNames } from '../domain/tool-name.js';
+import { type IntegrationStatus, listedTool } from '../domain/tool-list.js';
+
+export const SETTINGS = new JsonDocument('tool_integrations.settings', integrationSettings);
+export const EXCLUDED_TOOLS = new JsonDocument('tool_integrations.excluded_tools', z.array(z.string()));
+export const OVERVIEW = new JsonDocument('tool_integration_states.overview', z.array(listedTool.pick({ name: true, description: true })));
+export const TOOL_NAMES = new JsonDocument('tool_integration_agents.tool_names', keptNames);
 
 export const StoredIntegration = defineEntity({
   name: 'StoredIntegration',
@@ -14,8 +20,8 @@ export const StoredIntegration = defineEntity({
     identity: p.text(),
     /** The one agent that it belongs to; null where it is the organization's. */
     agentId: p.uuid().strictNullable(),
-    settings: p.type(StorableJson).$type<IntegrationSettings>(),
-    excludedTools: p.type(StorableJson).$type<readonly string[]>(),
+    settings: SETTINGS.property(),
+    excludedTools: EXCLUDED_TOOLS.property(),
     revision: p.integer(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -33,7 +39,7 @@ export const StoredAttachment = defineEntity({
     organizationId: p.uuid(),
     attachedAt: p.datetime(3),
     /** Null where the version of the service that attached it kept none. */
-    toolNames: p.type(StorableJson).$type<KeptNames>().strictNullable(),
+    toolNames: TOOL_NAMES.property().strictNullable(),
   },
 });
 
@@ -46,12 +52,12 @@ export const StoredState = defineEntity({
     revision: p.integer(),
     status: p.text().$type<IntegrationStatus>(),
     error: p.text().strictNullable(),
-    tools: p.type(StorableJson).$type<readonly ListedTool[]>(),
+    tools: new JsonDocument('tool_integration_states.tools', z.array(listedTool)).property(),
     toolsDigest: p.text(),
     /** Of `tools` as JSON. */
     toolsBytes: p.integer(),
     /** What is shown of `tools`, so that reading it costs nothing of the schemas. */
-    overview: p.type(StorableJson).$type<IntegrationOverview['tools']>(),
+    overview: OVERVIEW.property(),
     checkedAt: p.datetime(3),
   },
 });

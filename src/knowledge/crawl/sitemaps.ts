@@ -1,15 +1,20 @@
-export interface SitemapFile {
-  readonly url: string;
-  /** Indexes above it. */
-  readonly depth: number;
-}
+import { z } from 'zod';
+import type { Stored } from '../../platform/stored-json/index.js';
 
-/** Where the reading of a site's sitemaps was left off; it can be kept as JSON. */
-export interface UnreadSitemaps {
-  readonly waiting: readonly SitemapFile[];
+const sitemapFile = z.object({
+  url: z.string(),
+  /** Indexes above it. */
+  depth: z.number(),
+});
+export type SitemapFile = Stored<typeof sitemapFile>;
+
+/** Where the reading of a site's sitemaps was left off. */
+export const unreadSitemaps = z.object({
+  waiting: z.array(sitemapFile),
   /** Addresses of all files that were named so far. */
-  readonly known: readonly string[];
-}
+  known: z.array(z.string()),
+});
+export type UnreadSitemaps = Stored<typeof unreadSitemaps>;
 
 export interface SitemapRequest {
   /** `https://example.com` */

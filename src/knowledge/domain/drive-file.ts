@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { Stored } from '../../platform/stored-json/index.js';
 /** An entry of a drive as it was told last. */
 export interface DriveFile {
   readonly id: string;
@@ -15,12 +17,8 @@ export interface DriveFile {
   readonly fingerprint: string;
 }
 
-export interface SelectedFile {
-  readonly id: string;
-  readonly name: string;
-  readonly mimeType: string;
-  readonly kind: 'file' | 'folder';
-}
+export const selectedFile = z.object({ id: z.string(), name: z.string(), mimeType: z.string(), kind: z.enum(['file', 'folder']) });
+export type SelectedFile = Stored<typeof selectedFile>;
 
 export const FOLDER = 'application/vnd.google-apps.folder';
 const SHORTCUT = 'application/vnd.google-apps.shortcut';

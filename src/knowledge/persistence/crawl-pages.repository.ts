@@ -4,6 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { Database, inBatches, storableText, toDate, type Transaction } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { UnreadSitemaps } from '../crawl/sitemaps.js';
+import { UNREAD_SITEMAPS } from './website.schema.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import type { PageOutcome } from '../domain/crawl-result.js';
 import { CLAIM_LEASE_MS, CLAIM_PER_HOST, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS } from '../website/limits.js';
@@ -111,8 +112,8 @@ export class CrawlPages {
 
   /** With what is left of their sitemaps: null for nothing. */
   async openedOrigins(crawl: CrawlKey): Promise<ReadonlyMap<string, UnreadSitemaps | null>> {
-    const rows = await sql.OPENED_ORIGINS.run<{ origin: string; sitemaps: UnreadSitemaps | null }>(this.database, keyOf(crawl));
-    return new Map(rows.map(({ origin, sitemaps }) => [origin, sitemaps]));
+    const rows = await sql.OPENED_ORIGINS.run<{ origin: string; sitemaps: unknown }>(this.database, keyOf(crawl));
+    return new Map(rows.map(({ origin, sitemaps }) => [origin, UNREAD_SITEMAPS.readNullable(sitemaps, `${crawl.crawlId} ${origin}`)]));
   }
 
   /** The origin's sitemaps were read, but for those given. Of two steps at once, one that came to their end has the last word. */

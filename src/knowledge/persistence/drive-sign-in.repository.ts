@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, statement, toDate, type Transaction } from '../../platform/database/index.js';
 import { type SecretRef, Vault } from '../../platform/vault/index.js';
+import { FILE_IDS } from './drive.schema.js';
 
 /** A sign-in that somebody has begun; its verifier is in the vault. */
 export interface DriveSignIn {
@@ -93,7 +94,7 @@ export class DriveSignInRepository {
     const [codeVerifier] = await this.vault.readMany([verifierOf(row)], transaction);
     await this.forget(transaction, [row]);
     if (codeVerifier === undefined) return null;
-    return { ...row, codeVerifier, fileIds: JSON.parse(row.fileIds) as string[], expiresAt: toDate(row.expiresAt) };
+    return { ...row, codeVerifier, fileIds: FILE_IDS.readText(row.fileIds), expiresAt: toDate(row.expiresAt) };
   }
 
   /** Of any organization, and those of agents that are gone. @returns how many */

@@ -3,6 +3,7 @@ import { Database, type SqlExecutor, statement, toDate, type Transaction } from 
 import type { SelectedFile } from '../domain/drive-file.js';
 import type { DriveSource, DriveSourceKind } from '../domain/drive-source.js';
 import type { SyncState } from '../domain/sync-status.js';
+import { FILES } from './drive.schema.js';
 
 /** What a person has selected; it takes the place of what the agent had of the kind. */
 export interface NewSelection {
@@ -164,10 +165,6 @@ export class DriveSourceRepository {
   }
 }
 
-export function filesIn(json: string): SelectedFile[] {
-  return JSON.parse(json) as SelectedFile[];
-}
-
 function idsOf(rows: readonly object[]): string[] {
   return rows.map((row) => (row as { id: string }).id);
 }
@@ -175,7 +172,7 @@ function idsOf(rows: readonly object[]): string[] {
 function sourceOf({ files, state, lastSuccessfulSyncAt, lastError, startedAt, ...source }: Row): DriveSource {
   return {
     ...source,
-    files: filesIn(files),
+    files: FILES.readText(files, source.id),
     sync: {
       state,
       lastError,

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor, statement, type Transaction } from '../../platform/database/index.js';
 import type { ClaimedSource, SyncPhase } from '../domain/drive-source.js';
 import type { SyncState } from '../domain/sync-status.js';
-import { filesIn, SOURCE_COLUMNS, type SourceId } from './drive-source.repository.js';
+import { FILES } from './drive.schema.js';
+import { SOURCE_COLUMNS, type SourceId } from './drive-source.repository.js';
 
 type ClaimedRow = Omit<ClaimedSource, 'files' | 'lease'> & { readonly files: string };
 
@@ -96,7 +97,7 @@ export class DriveSyncRepository {
   /** @returns null where nothing is to be done, or somebody alive is at it */
   async claim({ organizationId, id }: SourceId, lease: string, now: Date, until: Date): Promise<ClaimedSource | null> {
     const [row] = await claim.run<ClaimedRow>(this.database, { organizationId, id, lease, now, until });
-    return row ? { ...row, files: filesIn(row.files), lease } : null;
+    return row ? { ...row, files: FILES.readText(row.files, row.id), lease } : null;
   }
 
   /** Whether the lease still counts; if so it does until the end of the transaction. */

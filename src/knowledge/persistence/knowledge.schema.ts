@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration, StorableJson } from '../../platform/database/index.js';
+import { type ContextSchema, CustomerJson, migration } from '../../platform/database/index.js';
 import type { SourceKind } from '../domain/source-kind.js';
 
 export const StoredDocument = defineEntity({
@@ -15,7 +15,7 @@ export const StoredDocument = defineEntity({
     keyDigest: p.blob().columnType('bytea'),
     title: p.text(),
     url: p.text().strictNullable(),
-    scope: p.type(StorableJson).$type<Readonly<Record<string, string | number | boolean>>>().strictNullable(),
+    scope: new CustomerJson<Readonly<Record<string, string | number | boolean>>>('knowledge_documents.scope').property().strictNullable(),
     /** Of everything that its chunks are made of. */
     digest: p.blob().columnType('bytea'),
     /** Which of its chunks can be seen (`VISIBLE_CHUNK`). 0 before it has any, -1 once it is being removed. */

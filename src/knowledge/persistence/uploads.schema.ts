@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration, StorableJson } from '../../platform/database/index.js';
+import { type ContextSchema, CustomerJson, migration } from '../../platform/database/index.js';
 import type { DocumentScope } from '../domain/upload.js';
 
 /** A file that a customer gave an agent to know, and what becomes of it. */
@@ -13,7 +13,7 @@ export const StoredUpload = defineEntity({
     name: p.text(),
     contentType: p.text(),
     size: p.bigint('number'),
-    scope: p.type(StorableJson).$type<DocumentScope>().strictNullable(),
+    scope: new CustomerJson<DocumentScope>('knowledge_uploads.scope').property().strictNullable(),
     status: p.text().$type<'pending' | 'processing' | 'ready' | 'failed' | 'removing'>(),
     error: p.text().strictNullable(),
     chunks: p.integer(),

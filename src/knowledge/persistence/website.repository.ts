@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, inBatches, type SqlExecutor, statement, toDate, type Transaction } from '../../platform/database/index.js';
 import type { SyncState, SyncStatus } from '../domain/sync-status.js';
 import type { WebsiteRoot } from '../domain/website-root.js';
+import { EXCLUDED_URLS, SELECTED_URLS } from './website.schema.js';
 
 export interface PageCounts {
   readonly found: number;
@@ -178,8 +179,8 @@ export class WebsiteRepository {
     return rows.map((row) => ({
       id: row.id,
       rootUrl: row.root_url,
-      excludedUrls: JSON.parse(row.excluded_urls) as string[],
-      selectedUrls: JSON.parse(row.selected_urls) as string[],
+      excludedUrls: EXCLUDED_URLS.readText(row.excluded_urls, row.id),
+      selectedUrls: SELECTED_URLS.readText(row.selected_urls, row.id),
     }));
   }
 

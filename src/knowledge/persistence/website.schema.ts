@@ -1,4 +1,10 @@
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import { z } from 'zod';
+import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
+import { unreadSitemaps } from '../crawl/sitemaps.js';
+
+export const EXCLUDED_URLS = new JsonDocument('knowledge_website_roots.excluded_urls', z.array(z.string()));
+export const SELECTED_URLS = new JsonDocument('knowledge_website_roots.selected_urls', z.array(z.string()));
+export const UNREAD_SITEMAPS = new JsonDocument('knowledge_website_origins.sitemaps', unreadSitemaps);
 
 /** No foreign key leads to the agent: an agent's pages are removed in batches. */
 const init = migration('2026112340_knowledge_websites', [
@@ -72,6 +78,6 @@ const copies = migration('2026112370_knowledge_website_copies', [
 ]);
 
 /** What is left to be read of a site's sitemaps; null once all were. */
-const unreadSitemaps = migration('2026112391_knowledge_website_unread_sitemaps', ['alter table knowledge_website_origins add column sitemaps jsonb']);
+const withUnreadSitemaps = migration('2026112391_knowledge_website_unread_sitemaps', ['alter table knowledge_website_origins add column sitemaps jsonb']);
 
-export const websiteSchema: ContextSchema = { entities: [], migrations: [init, copies, unreadSitemaps] };
+export const websiteSchema: ContextSchema = { entities: [], documents: [EXCLUDED_URLS, SELECTED_URLS, UNREAD_SITEMAPS], migrations: [init, copies, withUnreadSitemaps] };

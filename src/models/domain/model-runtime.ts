@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { sent, type Stored } from '../../platform/stored-json/index.js';
 import type { ModelAttachment, ModelMedia } from './model-attachment.js';
 import type { ModelUsage } from './model-usage.js';
 
@@ -13,54 +15,57 @@ export interface ToolDefinition {
   readonly inputSchema: JsonObject;
 }
 
-export interface ModelToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly input: JsonObject;
+const modelToolCall = z.object({
+  id: z.string(),
+  name: z.string(),
+  input: sent<JsonObject>(),
   /**
    * What the model wrote where its arguments are no JSON object, cut where it is long. Such a call cannot be made; its
    * `input` is empty, since that is all that every provider takes back.
    */
-  readonly malformedInput?: string;
-}
+  malformedInput: z.string().optional(),
+});
+export type ModelToolCall = Stored<typeof modelToolCall>;
 
 /**
  * What a provider wants back unchanged with its own earlier answer (signed thinking, encrypted
  * reasoning). Opaque to everyone but the runtime of the provider that made it.
  */
-export interface ProviderState {
-  readonly provider: string;
-  readonly data: unknown;
-}
+const providerState = z.object({ provider: z.string(), data: z.unknown() });
+export type ProviderState = Stored<typeof providerState>;
+
+export const toolResult = z.object({
+  role: z.literal('tool'),
+  toolCallId: z.string(),
+  toolName: z.string(),
+  output: z.string(),
+  isError: z.boolean().default(false),
+  /** What the tool showed; `output` names each, for providers that cannot take it. */
+  media: sent<readonly ModelMedia[]>().optional(),
+});
 
 /** One entry of the conversation as a model reads it, neutral of any provider. */
-export type ModelMessage =
+export const modelMessage = z.discriminatedUnion('role', [
   /** What the user attached comes before the text, which may be empty beside it. */
-  | {
-      readonly role: 'user';
-      readonly text: string;
-      readonly attachments?: readonly ModelAttachment[];
-      /**
-       * Said within a reply, not by the user: no new exchange begins with it. `true`: by a hook that made the agent go on;
-       * `unreadable_call`: by the service, after a tool call that nothing can be made of.
-       */
-      readonly guidance?: true | 'unreadable_call';
-    }
-  | {
-      readonly role: 'assistant';
-      readonly text: string;
-      readonly toolCalls: readonly ModelToolCall[];
-      readonly state?: ProviderState;
-    }
-  | {
-      readonly role: 'tool';
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly output: string;
-      readonly isError: boolean;
-      /** What the tool showed; `output` names each, for providers that cannot take it. */
-      readonly media?: readonly ModelMedia[];
-    };
+  z.object({
+    role: z.literal('user'),
+    text: z.string(),
+    attachments: sent<readonly ModelAttachment[]>().optional(),
+    /**
+     * Said within a reply, not by the user: no new exchange begins with it. `true`: by a hook that made the agent go on;
+     * `unreadable_call`: by the service, after a tool call that nothing can be made of.
+     */
+    guidance: z.union([z.literal(true), z.literal('unreadable_call')]).optional(),
+  }),
+  z.object({
+    role: z.literal('assistant'),
+    text: z.string(),
+    toolCalls: z.array(modelToolCall).default([]),
+    state: providerState.optional(),
+  }),
+  toolResult,
+]);
+export type ModelMessage = Stored<typeof modelMessage>;
 
 /**
  * An agent's settings of its provider; each provider has its own fields beside the type. Absent or null means the

@@ -1,20 +1,23 @@
+import { z } from 'zod';
 import type { CallerSpan, Channel, Run, RunError, RunStatus, RunUsage, StepType, UserContext } from '../../conversations/index.js';
+import { named, type Stored } from '../../platform/stored-json/index.js';
 
 /** One thing the run did. `input` and `output` may be a `TruncatedValue` in place of what was too large. */
-export interface TraceStep {
-  readonly id: string;
-  readonly type: StepType;
-  readonly name: string;
+export const traceStep = z.object({
+  id: z.string(),
+  type: named<StepType>(),
+  name: z.string(),
   /** ISO 8601. */
-  readonly startedAt: string;
-  readonly latencyMs: number;
-  readonly input: unknown;
-  readonly output: unknown;
-  readonly error: string | null;
-  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+  startedAt: z.string(),
+  latencyMs: z.number(),
+  input: z.unknown(),
+  output: z.unknown(),
+  error: z.string().nullable().default(null),
+  usage: z.object({ inputTokens: z.number().nullable(), outputTokens: z.number().nullable() }).optional(),
   /** Of a model call: what the provider calls its answer, and the model that it says wrote it. */
-  readonly response?: { readonly id: string | null; readonly model: string | null };
-}
+  response: z.object({ id: z.string().nullable(), model: z.string().nullable() }).optional(),
+});
+export type TraceStep = Stored<typeof traceStep>;
 
 /** A trace as a list shows it: `input` and `output` are their beginnings. */
 export interface TraceSummary {

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import { type BucketWidth, Usage, type UsageFacts, type UsageHistograms, type UsageSummary } from '../domain/usage.js';
-import { summaryOf, type UsageColumns } from './kept-usage.js';
+import { histogramsOf, summaryOf, type UsageColumns } from './kept-usage.js';
 import { USAGE_OF_RANGE } from './publish-traces.sql.js';
 import { COUNT_REPLIES, COUNT_USERS, type RANGE, withWhole } from './trace-counts.sql.js';
 
 /** What is kept of a bucket; histograms only where runs of it are not in what is kept yet. Or such a run. */
 type UsageRow =
-  | (UsageColumns & { readonly [Name in keyof UsageHistograms]: UsageHistograms[Name] | null } & { readonly run: null })
+  | (UsageColumns & { readonly [Name in keyof UsageHistograms]: unknown } & { readonly run: null })
   | { readonly run: UsageFacts & { readonly start: number } };
 
 /** What analytics of an agent are made of: sums that are kept, and the runs of the last minutes. */
@@ -38,7 +38,7 @@ export class AnalyticsRepository {
       }
       const { start, durations, firstTokens } = row;
       summaries.set(start, summaryOf(row));
-      if (durations && firstTokens) usageAt(growing, start).merge(summaryOf(row), { durations, firstTokens });
+      if (durations && firstTokens) usageAt(growing, start).merge(summaryOf(row), histogramsOf({ durations, firstTokens }));
     }
     for (const [start, usage] of growing) summaries.set(start, usage.summary);
     return summaries;

@@ -1,4 +1,5 @@
 import type { BucketWidth, UsageHistograms, UsageSummary } from '../domain/usage.js';
+import { DURATIONS, FIRST_TOKENS } from './traces.schema.js';
 
 /** The usage of an agent in one bucket of time, as it is kept: `USAGE_COLUMNS`. */
 export interface UsageColumns extends Omit<UsageSummary, 'duration' | 'firstToken'> {
@@ -12,7 +13,11 @@ export interface UsageColumns extends Omit<UsageSummary, 'duration' | 'firstToke
   readonly firstTokenP95: number | null;
 }
 
-export type KeptRow = UsageColumns & UsageHistograms;
+export type KeptRow = UsageColumns & { readonly [Name in keyof UsageHistograms]: unknown };
+
+export function histogramsOf({ durations, firstTokens }: { readonly [Name in keyof UsageHistograms]: unknown }): UsageHistograms {
+  return { durations: DURATIONS.read(durations), firstTokens: FIRST_TOKENS.read(firstTokens) };
+}
 
 export function summaryOf(row: UsageColumns): UsageSummary {
   const { runs, failed, inputTokens, outputTokens, creditUnits } = row;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { type BucketWidth, Usage, type UsageFacts } from '../domain/usage.js';
-import { type KeptRow, summaryOf } from './kept-usage.js';
+import { histogramsOf, type KeptRow, summaryOf } from './kept-usage.js';
 import {
   ADD_TRACE_COUNTS,
   ADD_USERS,
@@ -91,7 +91,7 @@ export class PublishTracesRepository {
       widths: all.map(({ width }) => width),
       starts: all.map(({ start }) => isoOf(start)),
     });
-    for (const row of kept) buckets.get(keyOf(row.agentId, row.width, row.start))?.usage.merge(summaryOf(row), row);
+    for (const row of kept) buckets.get(keyOf(row.agentId, row.width, row.start))?.usage.merge(summaryOf(row), histogramsOf(row));
     await SET_USAGE.run(transaction, { usage: all.map(usageRow) });
   }
 }

@@ -4,6 +4,7 @@ import { Database, rowsOf } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import type { Trace } from '../domain/trace.js';
 import { notOfDeletedThread, tables, toSummary } from './trace-tables.js';
+import { STEPS, TRACE_USER_CONTEXT } from './traces.schema.js';
 
 /** Where a walk through the traces of an agent has got to: the last trace that it has seen. */
 export interface WalkPosition {
@@ -80,6 +81,7 @@ function pageOf(walk: WalkPage) {
 
 
 function toExported(row: InferResult<ReturnType<typeof pageOf>>[number]): Trace {
-  const { time_to_first_token_ms: timeToFirstTokenMs, steps, user_context: userContext } = row;
-  return { ...toSummary(row), timeToFirstTokenMs, steps, userContext };
+  const { time_to_first_token_ms: timeToFirstTokenMs } = row;
+  const steps = STEPS.read(row.steps, row.id);
+  return { ...toSummary(row), timeToFirstTokenMs, steps, userContext: TRACE_USER_CONTEXT.read(row.user_context) };
 }

@@ -1,7 +1,7 @@
 import type { RunUsage } from '../../conversations/index.js';
 import { type ColumnsOf, queryBuilder, toDate } from '../../platform/database/index.js';
 import type { TraceSummary } from '../domain/trace.js';
-import type { traces } from './traces.schema.js';
+import { TRACE_ERROR, type traces } from './traces.schema.js';
 
 /** For what no entity fits: the beginnings of texts that may be long, sums, and removals in batches. */
 export const tables = queryBuilder<{
@@ -47,6 +47,6 @@ export function toSummary(row: SummaryRow): TraceSummary {
     usage: usageOf(row.input_tokens, row.output_tokens, row.credits),
     input: row.input,
     output: row.output,
-    error: row.error,
+    error: TRACE_ERROR.readNullable(row.error, row.id),
   };
 }

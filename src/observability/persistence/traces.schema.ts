@@ -1,7 +1,17 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type CallerSpan, type Channel, isBareUser, type RunError, type RunStatus, type UserContext } from '../../conversations/index.js';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
-import type { TraceStep } from '../domain/trace.js';
+import { z } from 'zod';
+import { callerSpan, type Channel, isBareUser, runError, type RunStatus, type UserContext } from '../../conversations/index.js';
+import { type ContextSchema, CustomerJson, JsonDocument, migration } from '../../platform/database/index.js';
+import { traceStep } from '../domain/trace.js';
+
+export const STEPS = new JsonDocument('traces.steps', z.array(traceStep));
+export const TRACE_ERROR = new JsonDocument('traces.error', runError);
+export const CALLER_SPAN = new JsonDocument('traces.caller_span', callerSpan);
+export const TRACE_USER_CONTEXT = new CustomerJson<UserContext | null>('traces.user_context');
+/** Of a histogram, how many by bucket. */
+const bucketCounts = z.record(z.string(), z.number());
+export const DURATIONS = new JsonDocument('agent_usage.durations', bucketCounts);
+export const FIRST_TOKENS = new JsonDocument('agent_usage.first_tokens', bucketCounts);
 
 export const traces = defineEntity({
   name: 'StoredTrace',
@@ -24,16 +34,16 @@ export const traces = defineEntity({
     credits: p.double().$type<number>(),
     input: p.text(),
     output: p.text(),
-    steps: p.json<readonly TraceStep[]>(),
-    error: p.json<RunError>().strictNullable(),
-    userContext: p.json<UserContext>().strictNullable(),
+    steps: STEPS.property(),
+    error: TRACE_ERROR.property().strictNullable(),
+    userContext: TRACE_USER_CONTEXT.property().strictNullable(),
     endedAt: p.datetime(3),
     /** Roughly what it takes as JSON, so that a page ends before it is too large without any of them being read. */
     storedBytes: p.bigint('number'),
     /** Stands for the run's user, as `UserKeys` has it: users are counted without their names being kept for it. */
     userKey: p.uuid().strictNullable(),
     /** The caller's own span that the run belongs under; in another trace of the operator's backend. */
-    callerSpan: p.json<CallerSpan>().strictNullable(),
+    callerSpan: CALLER_SPAN.property().strictNullable(),
     /** When it was counted, and could be exported from then on; null until then. */
     publishedAt: p.datetime(3).strictNullable(),
     /** Of an organization with HIPAA data handling when it was published: never leaves the service. */
@@ -202,5 +212,6 @@ const suggestions = migration('2026112732_observability_suggestions', [
 
 export const tracesSchema: ContextSchema = {
   entities: [traces, suggestionUsage],
+  documents: [DURATIONS, FIRST_TOKENS],
   migrations: [init, publishing, callerSpans, bareUsers, suggestions],
 };

@@ -36,6 +36,11 @@ export class JsonDocument<Schema extends z.ZodType = z.ZodType> {
     return readStored(this.schema, value, { column: this.column, row });
   }
 
+  /** As `read`, of a column that a statement answers as text. */
+  readText(json: string, row?: string): Stored<Schema> {
+    return this.read(JSON.parse(json), row);
+  }
+
   /** As `read`, of a column that may be null. */
   readNullable(value: unknown, row?: string): Stored<Schema> | null {
     return value === null || value === undefined ? null : this.read(value, row);
@@ -46,16 +51,20 @@ export class JsonDocument<Schema extends z.ZodType = z.ZodType> {
  * A JSON column that holds what a customer, a model or a tool sent, exactly as it came: no version of the service gives it a
  * shape, so there is nothing to default.
  */
-export class CustomerJson {
+export class CustomerJson<Value> {
   /** @param column as `table.column` */
   constructor(readonly column: string) {}
 
-  property<Value>() {
+  property() {
     const { column } = this;
     class CustomerType extends StorableJson {
       static readonly column = column;
     }
     return p.type(CustomerType).$type<Value>();
+  }
+
+  read(value: unknown): Value {
+    return value as Value;
   }
 }
 

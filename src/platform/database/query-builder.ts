@@ -4,11 +4,11 @@ import { type Compilable, DummyDriver, Kysely, PostgresAdapter, PostgresQueryCom
 import type { SqlExecutor } from './database.js';
 import { storableJson } from './storable.js';
 
-/** The columns of a mapped table, as they are answered and compared with: timestamps are text. */
+/** The columns of a mapped table, as they are answered and compared with: timestamps are text, and `JsonDocument` reads what is JSON. */
 export type ColumnsOf<Entity extends EntitySchemaWithMeta> = {
   [Column in keyof InferKyselyTable<Entity>]: Answered<InferKyselyTable<Entity>[Column]>;
 };
-type Answered<Value> = Value extends Date ? string : Value;
+type Answered<Value> = Value extends Date ? string : Value extends string | number | boolean | bigint | null | Uint8Array ? Value : unknown;
 
 /**
  * Builds typed statements and runs none: `rowsOf` does, in a transaction or outside of one, with what `Database` adds to

@@ -1,9 +1,12 @@
 import type { EntitySchema } from '@mikro-orm/core';
 import { Migration } from '@mikro-orm/migrations';
+import type { CustomerJson, JsonDocument } from './json-document.js';
 
 /** What a context keeps in the database: its mapped entities and the steps that make its tables. */
 export interface ContextSchema {
   readonly entities: readonly EntitySchema[];
+  /** JSON columns of tables that are not mapped. */
+  readonly documents?: readonly (JsonDocument | CustomerJson<unknown>)[];
   readonly migrations: readonly NamedMigration[];
 }
 

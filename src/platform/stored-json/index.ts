@@ -1,1 +1,1 @@
-export { namedBy, readStored, sentObject, type Stored, storedObject, UnreadableJson } from './stored-json.js';
+export { named, namedBy, readStored, sent, type Stored, storedObject, UnreadableJson } from './stored-json.js';

@@ -6,9 +6,7 @@ export type Stored<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 type DeepReadonly<Value> = unknown extends Value
   ? Value
   : Value extends string | number | boolean | null | undefined
-  ? Value
-  : Value extends readonly (infer Item)[]
-    ? readonly DeepReadonly<Item>[]
+    ? Value
     : { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> };
 
 /**
@@ -20,30 +18,34 @@ export function storedObject<Shape extends z.core.$ZodShape>(shape: Shape): z.Zo
   return z.looseObject(shape);
 }
 
-/** An object that a customer, a model or a tool sent: it is passed on as it is, whatever it holds. */
-export const sentObject = z.custom<Readonly<Record<string, unknown>>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'expected an object',
-);
+/** What a customer, a model or a tool sent: it is passed on as it is, and nothing of it makes the rest unreadable. */
+export function sent<Value>(): z.ZodType<Value> {
+  return z.unknown() as unknown as z.ZodType<Value>;
+}
+
+/** A name out of a list that another module owns and adds to. */
+export function named<Name extends string>(): z.ZodType<Name> {
+  return z.string() as unknown as z.ZodType<Name>;
+}
 
 /** What a schema names of a value that it has read: what answers may show of it. */
 export function namedBy<Schema extends z.ZodType>(schema: Schema, value: Stored<Schema>): Stored<Schema> {
-  return named(schema as unknown as z.core.$ZodTypes, value) as Stored<Schema>;
+  return withoutUnnamed(schema as unknown as z.core.$ZodTypes, value) as Stored<Schema>;
 }
 
 /** Of the kinds of schema, those that objects with further fields can be below. */
-function named({ _zod: { def } }: z.core.$ZodTypes, value: unknown): unknown {
+function withoutUnnamed({ _zod: { def } }: z.core.$ZodTypes, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if ('innerType' in def) return named(def.innerType as z.core.$ZodTypes, value);
-  if (def.type === 'array' && Array.isArray(value)) return value.map((item) => named(def.element as z.core.$ZodTypes, item));
+  if ('innerType' in def) return withoutUnnamed(def.innerType as z.core.$ZodTypes, value);
+  if (def.type === 'array' && Array.isArray(value)) return value.map((item) => withoutUnnamed(def.element as z.core.$ZodTypes, item));
   if (def.type === 'union') {
     const option = def.options.find((each) => z.safeParse(each, value).success);
-    return option ? named(option as z.core.$ZodTypes, value) : value;
+    return option ? withoutUnnamed(option as z.core.$ZodTypes, value) : value;
   }
   if (def.type !== 'object') return value;
   const read = value as Readonly<Record<string, unknown>>;
   const fields = Object.entries(def.shape).filter(([name]) => name in read);
-  return Object.fromEntries(fields.map(([name, field]) => [name, named(field as z.core.$ZodTypes, read[name])]));
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutUnnamed(field as z.core.$ZodTypes, read[name])]));
 }
 
 /** What the database holds does not fit the schema that reads it. The message names the place and never the content. */

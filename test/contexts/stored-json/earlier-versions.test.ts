@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { contexts } from '../../../src/app.module.js';
+import { newId } from '../../../src/platform/ids/index.js';
+import { message, type TestOrganization, useService } from '../../support/harness.js';
+import { says } from '../../support/scripted-models.js';
+
+/*
+ * JSON as earlier commits of this repository wrote it (and one later version might), in rows of today's tables. The harness
+ * compares every answer with the OpenAPI document, so a field that a schema has no default for fails here.
+ */
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface AgentFixture {
+  readonly by: string;
+  readonly type: string;
+  readonly settings: Row;
+  readonly reads: Row;
+}
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const service = useService();
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  organization = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search,ai_gateway');
+});
+
+function fixture<Content>(name: string): Content {
+  return JSON.parse(readFileSync(join(import.meta.dirname, `../../support/stored-json/${name}.json`), 'utf8')) as Content;
+}
+
+const AGENTS = fixture<readonly AgentFixture[]>('agents');
+
+async function insert(table: string, row: Row): Promise<void> {
+  const columns = Object.keys(row).join(', ');
+  await service.database.query(
+    `insert into ${table} (${columns}) select ${columns} from jsonb_populate_record(null::${table}, $1::text::jsonb)`,
+    [JSON.stringify(row)],
+  );
+}
+
+async function insertAgent({ type, settings }: Pick<AgentFixture, 'type' | 'settings'>): Promise<string> {
+  const id = newId();
+  const organization_id = organization.id;
+  const agent = { name: 'Ada', system_prompt: 'Be kind.', settings };
+  await insert('agents', { id, organization_id, type, ...agent, version: 1, created_at: NOW, updated_at: NOW });
+  const version = { organization_id, agent_id: id, version: 1 };
+  await insert('agent_versions', { ...version, created_at: NOW, changed_by: { type: 'operator' }, changes: [], changes_bytes: 2 });
+  const content = { name: 'Ada', systemPrompt: 'Be kind.', settings };
+  await insert('agent_version_parts', { ...version, part: 'agent', content });
+  return id;
+}
+
+async function get<Body = Row>(path: string): Promise<Body> {
+  const { status, body, text } = await service.http<Body>('GET', `/v1/${path}`, { key: organization.key });
+  if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+  return body;
+}
+
+describe.each(AGENTS)('an agent that was stored by $by', (stored) => {
+  it('reads as today, is changed, goes back to the old version, and answers', async () => {
+    const id = await insertAgent(stored);
+    const key = organization.key;
+    const read = await get(`agents/${id}`);
+    expect(read).toMatchObject(stored.reads);
+
+    const changed = await service.http('PATCH', `/v1/agents/${id}`, { key, body: { name: 'Grace', toolProgress: { enabled: true } } });
+    expect(changed).toMatchObject({ status: 200, body: { name: 'Grace', version: 2 } });
+    await get(`agents/${id}/versions`);
+    const restored = await service.http('POST', `/v1/agents/${id}/versions/1/restore`, { key });
+    expect(restored).toMatchObject({ status: 200, body: { ...stored.reads, name: 'Ada', version: 3 } });
+
+    const thread = await service.http<{ id: string }>('POST', '/v1/threads', { key, body: { assistant_id: id } });
+    service.models.next(says('Hello.'));
+    const run = await service.http('POST', `/v1/threads/${thread.body.id}/runs`, { key, body: message('Hi') });
+    expect(run.status).toBe(200);
+  });
+});
+
+it('what a later version stored of an agent is kept by a change that this version makes', async () => {
+  const later = AGENTS.at(-1);
+  if (!later) throw new Error('There is no such fixture');
+  const id = await insertAgent(later);
+  await service.http('PATCH', `/v1/agents/${id}`, {
+    key: organization.key,
+    body: { knowledgeSearch: { maxResults: 9 }, responseComponents: { frequency: 'high' }, provider: { type: 'anthropic', webSearch: true } },
+  });
+  const [row] = await service.database.query<{ settings: Row }>('select settings from agents where id = $1::uuid', [id]);
+  expect(row?.settings).toMatchObject({
+    greeting: 'Hello',
+    tools: { parallel: true },
+    knowledgeSearch: { rerank: true, maxResults: 9 },
+    responseComponents: { frequency: 'high', theme: 'dark', components: { hologram: true } },
+    provider: { options: { topP: 0.2, webSearch: true, thinking: { budget: 3 } } },
+  });
+});
+
+it('hooks that were stored by their first version read as today', async () => {
+  const { document, sessionStart } = fixture<{ document: Row; sessionStart: Row }>('hooks');
+  const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
+  await insert('agent_hooks', { agent_id, organization_id: organization.id, document, session_start: sessionStart });
+  expect(await get(`agents/${agent_id}/hooks`)).toEqual({ hooks: document });
+  expect(await get(`agents/${agent_id}/session-start-hook`)).toEqual(sessionStart);
+});
+
+it('integrations that were stored by earlier versions read as today, with their tools', async () => {
+  const stored = fixture<readonly (Row & { identity: string; tools: unknown; overview: unknown })[]>('integrations');
+  const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
+  const organization_id = organization.id;
+  for (const { type, identity, settings, tools, overview } of stored) {
+    const id = newId();
+    await insert('tool_integrations', { id, organization_id, type, identity, settings, excluded_tools: [], revision: 1, created_at: NOW, updated_at: NOW });
+    await insert('tool_integration_agents', { agent_id, integration_id: id, organization_id, attached_at: NOW });
+    const state = { revision: 1, status: 'connected', tools, tools_digest: 'd', tools_bytes: 2, overview, checked_at: NOW };
+    await insert('tool_integration_states', { integration_id: id, organization_id, ...state });
+    expect((await get(`agents/${agent_id}/tool-integrations/${id}`))).toMatchObject({ id });
+  }
+  await get(`agents/${agent_id}/tool-integrations`);
+});
+
+it('what agents shall know, as earlier versions stored it, reads as today', async () => {
+  const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
+  const organization_id = organization.id;
+  const site = { agent_id, organization_id, crawl_id: newId(), state: 'SUCCESS', work_left: false, active_at: NOW };
+  await insert('knowledge_websites', site);
+  const root = { root_url: 'https://example.com/', excluded_urls: ['https://example.com/old'], selected_urls: [] };
+  await insert('knowledge_website_roots', { id: newId(), organization_id, agent_id, position: 0, ...root });
+  const website = await get(`agents/${agent_id}/knowledge-bases/website`);
+  expect(JSON.stringify(website)).toContain('https://example.com/old');
+});
+
+it('messages and traces that were stored by earlier versions read as today, and a run goes on after them', async () => {
+  const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
+  const { key, id: organization_id } = organization;
+  const thread_id = (await service.http<{ id: string }>('POST', '/v1/threads', { key, body: { assistant_id: agent_id } })).body.id;
+  const stored = fixture<readonly { row: Row }[]>('messages');
+  for (const { row } of stored) {
+    const said = { organization_id, thread_id, run_id: newId(), status: 'completed', blocked: false, created_at: NOW };
+    await insert('messages', { ...said, id: newId(), role: 'user', content: 'And?' });
+    await insert('messages', { ...said, id: newId(), role: 'assistant', content: 'Done.', ...row });
+  }
+  await service.database.query('update threads set last_message_at = $2::timestamptz where id = $1::uuid', [thread_id, NOW]);
+  const { messages } = await get<{ messages: readonly unknown[] }>(`threads/${thread_id}/messages`);
+  expect(messages).toHaveLength(2 * stored.length);
+  service.models.next(says('Hello.'));
+  const run = await service.http('POST', `/v1/threads/${thread_id}/runs`, { key, body: message('Hi') });
+  expect(run.status).toBe(200);
+  expect(JSON.stringify(service.models.requests.at(-1)?.body)).toContain('Go on.');
+
+  const { steps } = fixture<{ steps: unknown }>('trace');
+  const trace = { id: newId(), organization_id, agent_id, thread_id, channel: 'api', provider: 'anthropic', model: 'm', status: 'completed' };
+  const times = { started_at: NOW, latency_ms: 5, credits: 0, input: 'Hi', output: 'Hello', ended_at: NOW, stored_bytes: 9, withheld: false };
+  await insert('traces', { ...trace, ...times, steps });
+  await get(`agents/${agent_id}/traces/${trace.id}`);
+  await get(`agents/${agent_id}/traces/export`);
+});
+
+it('a document that cannot be read is an internal error that tells nothing of it', async () => {
+  const id = await insertAgent({ type: 'anthropic', settings: { provider: { model: 'm', options: { type: 'anthropic', thinking: 'MARK' } } } });
+  const { status, text } = await service.http('GET', `/v1/agents/${id}`, { key: organization.key });
+  expect(status).toBe(500);
+  expect(text).not.toContain('MARK');
+});
+
+/** A job's payload is read by the schema of its definition. */
+const READ_ELSEWHERE = ['outbox.payload'];
+
+it('every JSON column is read by a schema, or is marked as what customers sent', async () => {
+  const mapped = contexts
+    .flatMap(({ schema }) => schema?.entities ?? [])
+    .flatMap((entity) => {
+      const { props } = service.database.orm.getMetadata().getAll().get(entity.meta.class) ?? { props: [] };
+      return props.flatMap(({ customType }) => columnOf(customType) ?? []);
+    });
+  const unmapped = contexts.flatMap(({ schema }) => schema?.documents ?? []).map(({ column }) => column);
+  const rows = await service.database.query<{ name: string }>(
+    `select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public' and data_type in ('json', 'jsonb') and not table_name like 'bullmq%'`,
+  );
+  expect(rows.map(({ name }) => name).sort()).toEqual([...mapped, ...unmapped, ...READ_ELSEWHERE].sort());
+});
+
+function columnOf(type: object | undefined): string | undefined {
+  return (type?.constructor as { readonly column?: string } | undefined)?.column;
+}
