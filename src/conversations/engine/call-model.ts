@@ -200,7 +200,7 @@ function withPlainSchemas(state: RunState, request: ModelRequest, error: unknown
 /** Makes the request smaller where that may help. A file that a provider refuses must end neither the run nor every later one. */
 function shortened(conversation: RunConversation, error: unknown): boolean {
   if (!(error instanceof ModelFailure)) return false;
-  if (error.code === 'context_too_long') return conversation.stripOlderAttachments() || conversation.dropOlderHalf() || conversation.stripMedia();
+  if (error.code === 'context_too_long') return conversation.shorten();
   return error.facts.unacceptable === true && (conversation.stripMedia() || conversation.stripOlderAttachments());
 }
 

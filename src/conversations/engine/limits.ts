@@ -29,8 +29,9 @@ export const MAX_HISTORY_MESSAGES = 2_000;
 /** Messages that are kept in memory between the runs of their threads, the least recently used thread going first. */
 export const RECENT_BYTES = 64 * 1024 * 1024;
 
-/** Characters of earlier conversation that are given to a model which is no longer in the catalogue. */
+/** Characters of earlier conversation that are given to a model which is no longer in the catalogue, and its context window. */
 export const HISTORY_CHARACTERS = 600_000;
+export const CONTEXT_TOKENS = 200_000;
 
 /**
  * Attachments in one request, of the newest message and of earlier ones together. Past 20 images Anthropic takes
@@ -58,11 +59,18 @@ export const PDF_LEAST_CHARACTERS = 12_000;
 export const PDF_BYTES_A_CHARACTER = 8;
 
 /**
- * Characters that are kept of one tool's output, and of those of one run together. The rest is cut off, and the model
- * is told so: one output of this length fills most models' context.
+ * Characters that are kept of one tool's output for people to read, and of those of one run together. The rest is cut off, and
+ * whoever reads it sees that. The model is given what its own context has room for.
  */
 export const MAX_TOOL_OUTPUT = 1_000_000;
 export const MAX_TOOL_OUTPUTS = 8_000_000;
+
+/** Of the context window, what one tool's result may take, and all results of the exchange together. */
+export const RESULT_SHARE = 0.25;
+export const RESULTS_SHARE = 0.5;
+
+/** A request that is too long all the same loses the files that tools have shown once their results take no more than this share. */
+export const SMALL_RESULTS_SHARE = 0.05;
 
 /**
  * Above either of these the searchable tools of a run are found with `find_tools` rather than sent along: their number,

@@ -1,8 +1,13 @@
 import type { RunnableAgent } from '../../agents/index.js';
 import { findModel } from '../../models/index.js';
-import { HISTORY_CHARACTERS } from './limits.js';
+import { CONTEXT_TOKENS, HISTORY_CHARACTERS } from './limits.js';
 
-/** How many characters the agent's model takes. */
+/** How many characters of earlier conversation the agent's model is given. */
 export function contextCharacters({ provider: { type, model } }: RunnableAgent): number {
   return findModel(type, model)?.historyCharacters ?? HISTORY_CHARACTERS;
+}
+
+/** The context window of the agent's model. */
+export function contextTokens({ provider: { type, model } }: RunnableAgent): number {
+  return findModel(type, model)?.contextTokens ?? CONTEXT_TOKENS;
 }

@@ -2,7 +2,9 @@ import type { MemoryReservation } from '../../files/index.js';
 import type { ModelMessage } from '../../models/index.js';
 import { leftOutNote } from '../domain/attachment.js';
 import { inCallOrder, type ResultEntry, withNotes, withoutState } from '../domain/message.js';
+import { RESULT_SHARE, RESULTS_SHARE, SMALL_RESULTS_SHARE } from './limits.js';
 import { fitIntoRequest, giveBack, mediaOf, resultsToKeep, withoutMedia, withReservedMedia } from './result-media.js';
+import { cutOutput, resultTokens, shortenResults } from './shorten-results.js';
 
 /** The conversation that a run under way gives to the model, and what it adds to it. */
 export class RunConversation {
@@ -16,20 +18,14 @@ export class RunConversation {
   /** Once the run is over: what the run that goes on with its calls gets besides the transcript. */
   keptResults: readonly ResultEntry[] = [];
 
-  constructor(private readonly memory: MemoryReservation) {}
+  /** @param contextTokens what the model reads at once */
+  constructor(
+    private readonly memory: MemoryReservation,
+    private readonly contextTokens: number,
+  ) {}
 
   get messages(): ModelMessage[] {
-    return [...this.history.flat(), ...inCallOrder([...this.current, ...this.transcript])];
-  }
-
-  /** Leaves out the older half of the earlier conversation. @returns false when there is none left */
-  dropOlderHalf(): boolean {
-    if (this.history.length === 0) return false;
-    const forgotten = this.history.slice(0, Math.ceil(this.history.length / 2));
-    this.history = this.history.slice(forgotten.length);
-    // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
-    this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
-    return true;
+    return [...this.history.flat(), ...inCallOrder(this.exchange)];
   }
 
   /** Puts notes in place of the files of earlier messages. @returns false when there are none */
@@ -40,9 +36,10 @@ export class RunConversation {
     return hasFiles;
   }
 
-  /** What came of a call, with as much of what it showed as there is memory for. */
+  /** What came of a call: as much of its output as one may take, and of what it showed as there is memory for. */
   keepResult(result: ResultEntry): void {
-    this.transcript.push(withReservedMedia(result, this.memory));
+    const output = cutOutput(result.output, this.contextTokens * RESULT_SHARE);
+    this.transcript.push(withReservedMedia({ ...result, output }, this.memory));
   }
 
   /** The exchange that the run goes on with, and the results of it that were kept whole for this. */
@@ -54,11 +51,29 @@ export class RunConversation {
     });
   }
 
-  /** Leaves out of the oldest files what one request has no room for beside what tools have shown since. */
+  /**
+   * Leaves out of the oldest files what one request has no room for beside what tools have shown since, and shortens the
+   * results of tools to what they may take together.
+   */
   makeRoom(): void {
-    const { history, entries } = fitIntoRequest(this.history, [...this.current, ...this.transcript]);
+    const { history, entries } = fitIntoRequest(this.history, this.exchange);
     this.history = history;
-    this.replaceEntries(entries);
+    this.replaceEntries(shortenResults(entries, this.contextTokens * RESULTS_SHARE));
+  }
+
+  /**
+   * Makes a request smaller that the model found too long. What the exchange is about goes last: only its question, and what
+   * the model has said in it, stay for certain.
+   * @returns false when there is nothing left to shorten
+   */
+  shorten(): boolean {
+    return (
+      this.stripOlderAttachments() ||
+      this.dropOlderHalf() ||
+      this.halveResults(this.contextTokens * SMALL_RESULTS_SHARE) ||
+      this.stripMedia() ||
+      this.halveResults(0)
+    );
   }
 
   /**
@@ -66,7 +81,7 @@ export class RunConversation {
    * @returns false when there is nothing
    */
   stripMedia(): boolean {
-    const entries = [...this.current, ...this.transcript];
+    const entries = this.exchange;
     const newest = entries.findLastIndex(({ role }) => role === 'assistant');
     const from = mediaOf(entries.slice(newest + 1)).length > 0 ? newest + 1 : 0;
     const stripped = entries.map((entry, index) => (index < from ? entry : withoutMedia(entry, 'refused')));
@@ -78,7 +93,7 @@ export class RunConversation {
    * @param goesOn another run may go on with this one's calls
    */
   end(goesOn: boolean): void {
-    this.keptResults = goesOn ? resultsToKeep([...this.current, ...this.transcript]) : [];
+    this.keptResults = goesOn ? resultsToKeep(this.exchange) : [];
     this.transcript = this.transcript.map((entry) => withoutMedia(entry, 'left_out'));
     this.history = [];
     this.current = [];
@@ -98,10 +113,35 @@ export class RunConversation {
     return goesOn ? entries : entries.map(withoutState);
   }
 
+  /** What began with the user's last message. */
+  private get exchange(): readonly ModelMessage[] {
+    return [...this.current, ...this.transcript];
+  }
+
+  /** Leaves out the older half of the earlier conversation. @returns false when there is none left */
+  private dropOlderHalf(): boolean {
+    if (this.history.length === 0) return false;
+    const forgotten = this.history.slice(0, Math.ceil(this.history.length / 2));
+    this.history = this.history.slice(forgotten.length);
+    // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
+    this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
+    return true;
+  }
+
+  /** @returns false when the results take no more than `least` tokens, or can take no less than they do */
+  private halveResults(least: number): boolean {
+    const entries = this.exchange;
+    const tokens = resultTokens(entries);
+    if (tokens <= least) return false;
+    const shortened = shortenResults(entries, Math.max(least, tokens / 2));
+    this.replaceEntries(shortened);
+    return shortened.some((entry, index) => entry !== entries[index]);
+  }
+
   /** @returns whether media went */
   private replaceEntries(entries: readonly ModelMessage[]): boolean {
     const kept = new Set(mediaOf(entries));
-    const gone = mediaOf([...this.current, ...this.transcript]).filter((medium) => !kept.has(medium));
+    const gone = mediaOf(this.exchange).filter((medium) => !kept.has(medium));
     giveBack(gone, this.memory);
     const current = this.current.length;
     this.current = entries.slice(0, current);

@@ -5,6 +5,7 @@ import type { ApprovalDecision } from '../domain/approval.js';
 import type { RunOutcome } from '../domain/run.js';
 import type { RunContext, RunStep, ShownComponent } from '../ports/index.js';
 import type { CachedHistory } from './history-cache.js';
+import { contextTokens } from './model-context.js';
 import { PlainSchemas } from './plain-schemas.js';
 import { RunConversation } from './run-conversation.js';
 import { ToolOutputs } from './tool-output.js';
@@ -86,7 +87,7 @@ export class RunState {
     private readonly now: () => Date,
     private readonly nextId: () => string,
   ) {
-    this.conversation = new RunConversation(context.attached.memory);
+    this.conversation = new RunConversation(context.attached.memory, contextTokens(context.agent));
   }
 
   get steps(): RunStep[] {

@@ -4,7 +4,6 @@ import { HISTORY_PAGE_BYTES, MAX_TOOL_OUTPUT } from '../../../src/conversations/
 import { defaultModel } from '../../../src/models/index.js';
 import { Database } from '../../../src/platform/database/index.js';
 import { startService, type TestService } from '../../support/harness.js';
-import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { type MessageView, Talk } from '../../support/talk.js';
@@ -135,8 +134,8 @@ describe('a turn on a thread of large messages', () => {
   });
 });
 
-describe('a tool that answers more than a model can read', () => {
-  it('has its output cut in the message, in the stream and to the model, which are told so', async () => {
+describe('a tool that answers without end', () => {
+  it('has its output cut in the message and in the stream, which say so', async () => {
     const talk = await Talk.start(service, { toolProgress: { enabled: true } });
     during(talk.threadId, { tools: [tool('dump', () => output('x'.repeat(MAX_TOOL_OUTPUT + 5)), 'exempt')] });
     service.models.reset();
@@ -145,7 +144,6 @@ describe('a tool that answers more than a model can read', () => {
     const events = await talk.streamed('Go');
 
     const kept = `${'x'.repeat(MAX_TOOL_OUTPUT)}\n\n[The output was cut: ${MAX_TOOL_OUTPUT} of its ${MAX_TOOL_OUTPUT + 5} characters are kept.]`;
-    expect(anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {})).toMatchObject([{ output: kept }]);
     expect(events.find(({ event }) => event.type === 'TOOL_CALL_RESULT')?.event['content']).toBe(kept);
     expect((await talk.messages()).at(-1)?.toolCalls?.[0]?.output).toBe(kept);
   });

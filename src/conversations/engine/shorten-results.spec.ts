@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { ModelMessage } from '../../models/index.js';
+import { cutOutput, resultTokens, shortenResults } from './shorten-results.js';
+
+const result = (output: string, id = 'c'): ModelMessage => ({ role: 'tool', toolCallId: id, toolName: 'read', output, isError: false });
+const answer: ModelMessage = { role: 'assistant', text: '', toolCalls: [] };
+const outputsOf = (entries: readonly ModelMessage[]): string[] => entries.flatMap((entry) => (entry.role === 'tool' ? [entry.output] : []));
+/** What a note takes at most. */
+const NOTE_TOKENS = 60;
+
+describe('an output that is cut', () => {
+  it('keeps its beginning and its end, and says how many characters are missing between them', () => {
+    const output = `begins ${'a'.repeat(30_000)} ends`;
+    const cut = cutOutput(output, 1_000);
+    expect(cut).toMatch(/^begins a+\n\n\[\d+ characters of this output are left out here: [^\]]*\]\n\na+ ends$/);
+    const kept = cut.split(/\n\n\[[^\]]*\]\n\n/).join('').length;
+    expect(Number(/\[(\d+) /.exec(cut)?.[1])).toBe(output.length - kept);
+  });
+
+  it('is whole where it is within the room, and a note alone where next to nothing would be left', () => {
+    expect(cutOutput('a'.repeat(3_000), 1_000)).toBe('a'.repeat(3_000));
+    expect(cutOutput('a'.repeat(30_000), 50)).toMatch(/^\[30000 characters of this output are left out here: [^\]]*\]$/);
+  });
+
+  it('tells what is missing of the whole, however often it is cut', () => {
+    const output = 'a'.repeat(90_000);
+    let cut = output;
+    for (const tokens of [20_000, 7_000, 900, 100]) cut = cutOutput(cut, tokens);
+    expect(cut).toContain('[90000 characters');
+  });
+});
+
+describe('the results of an exchange', () => {
+  it('take no more than they may, where notes are small enough; nothing else changes', () => {
+    const output = fc.string({ unit: 'grapheme', maxLength: 3_000 });
+    const entries = fc.array(fc.oneof(output.map((text) => result(text)), fc.constant(answer)), { maxLength: 12 });
+    fc.assert(
+      fc.property(entries, fc.nat({ max: 8_000 }), (given, tokens) => {
+        const shortened = shortenResults(given, tokens);
+        expect(shortened.map(({ role }) => role)).toEqual(given.map(({ role }) => role));
+        expect(resultTokens(shortened)).toBeLessThanOrEqual(Math.max(tokens, 0) + given.length * NOTE_TOKENS);
+        if (resultTokens(given) <= tokens) expect(shortened).toBe(given);
+      }),
+    );
+  });
+
+  it('are shortened from the largest on, and by no more than needed', () => {
+    const [small, large] = ['a'.repeat(3_000), 'b'.repeat(30_000)];
+    const [one, two, three] = outputsOf(shortenResults([result(small), result(large), result(small)], 8_000));
+    expect([one, three]).toEqual([small, small]);
+    expect(resultTokens([result(two ?? '')])).toBeGreaterThan(5_900);
+  });
+
+  it('of equal size from the oldest on, and the newest stay for as long as others can go', () => {
+    const rounds = Array.from({ length: 6 }, (_, nth) => [answer, result('a'.repeat(3_000 + 30 * nth))]).flat();
+    const outputs = outputsOf(shortenResults(rounds, 3_100));
+    expect(outputs.map((output) => output.startsWith('a'))).toEqual([false, false, false, true, true, true]);
+  });
+});

@@ -1,0 +1,38 @@
+/** Prose and code have at least this many lower-case letters and blanks to a token. */
+const PLAIN_CHARACTERS_A_TOKEN = 3;
+
+/**
+ * At most so many tokens, by any tokenizer of the catalogue's models: lower-case letters and blanks count a third each, everything
+ * else one. Base64, identifiers, numbers and scripts such as Chinese have far fewer characters to a token than prose has.
+ */
+export function tokensOf(text: string): number {
+  let plain = 0;
+  for (let at = 0; at < text.length; at += 1) if (isPlain(text.charCodeAt(at))) plain += 1;
+  return text.length - plain + Math.ceil(plain / PLAIN_CHARACTERS_A_TOKEN);
+}
+
+/** How many characters of the text's start or end take no more than these tokens. Never splits a character. */
+export function charactersWithin(text: string, tokens: number, from: 'start' | 'end' = 'start'): number {
+  const codeAt = (nth: number): number => text.charCodeAt(from === 'start' ? nth : text.length - 1 - nth);
+  let left = tokens * PLAIN_CHARACTERS_A_TOKEN;
+  let count = 0;
+  while (count < text.length) {
+    left -= isPlain(codeAt(count)) ? 1 : PLAIN_CHARACTERS_A_TOKEN;
+    if (left < 0) break;
+    count += 1;
+  }
+  const half = from === 'start' ? isHighSurrogate : isLowSurrogate;
+  return count > 0 && half(codeAt(count - 1)) ? count - 1 : count;
+}
+
+function isPlain(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || code === 0x20 || code === 0x0a;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd8_00 && code <= 0xdb_ff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc_00 && code <= 0xdf_ff;
+}
