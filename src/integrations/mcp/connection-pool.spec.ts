@@ -173,6 +173,12 @@ describe('a failure', () => {
     expect(await use('a')).toBe(1);
   });
 
+  it('of a local server is not kept: the server itself says when it may be started again', async () => {
+    const count = { times: 0 };
+    await expect(pool.use(keyOf('a'), failing(count, 'process'), numberOf, signal)).rejects.toMatchObject({ reason: 'process' });
+    expect(await use('a')).toBe(1);
+  });
+
   it('because the server forgot the connection is tried once more, with a new one', async () => {
     const seen: number[] = [];
     const work = async (connection: McpConnection): Promise<string> => {

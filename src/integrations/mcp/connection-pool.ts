@@ -57,7 +57,7 @@ export class ConnectionPool implements OnApplicationShutdown {
   /**
    * Runs `work` with the integration's connection, which is opened where there is none. When the server knows the connection no
    * more, nothing was done: `work` runs once again with a new one.
-   * @throws McpFailure, also the one that connecting failed with within the last `FAILURE_MS`; what `work` throws; the signal's reason
+   * @throws McpFailure, also the one that connecting failed with within the last `FAILURE_MS`, unless it was a local server's; what `work` throws; the signal's reason
    */
   use<Result>(
     key: ConnectionKey,
@@ -143,7 +143,8 @@ export class ConnectionPool implements OnApplicationShutdown {
 
   private failed(entry: PooledConnection, error: unknown): void {
     void this.remove(entry);
-    if (!(error instanceof McpFailure)) return;
+    // A local server has pauses of its own, and a failure of it says when they are over: by then it must be asked.
+    if (!(error instanceof McpFailure) || error.reason === 'process') return;
     const { integrationId, version } = entry.key;
     // Set anew, so that the first entry is the oldest.
     this.failures.delete(integrationId);

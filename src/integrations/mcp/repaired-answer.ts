@@ -8,6 +8,9 @@ type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
 /** In the `_meta` of a result that was not to the letter; what a server has there itself is never kept. */
 const REPAIRED = 'agent-service/repaired';
 
+/** Whether the call had its effect cannot be known from such an answer; what it held is not guessed at. */
+const UNREADABLE = 'The tool server answered with a result that cannot be read: its content is not a list.';
+
 /**
  * An answer in which one wrong part is left out or replaced by a note: the SDK refuses a whole list for one tool, and a whole
  * result for one block, that is not to the letter.
@@ -35,10 +38,12 @@ function repairedResult({ content, structuredContent, isError }: JsonObject): Js
   const left = given.length - known.length;
   const blocks = known.map((block, index) => block ?? noteInPlaceOf(given[index]));
   if (left > 0) blocks.push({ type: 'text', text: noteOf(`${left} further parts of the result`) });
+  const isUnreadable = content !== undefined && !Array.isArray(content);
+  if (isUnreadable) blocks.push({ type: 'text', text: UNREADABLE });
   // Servers that answer structured content alone leave out the list, which the SDK takes for empty.
   const isList = Array.isArray(content) || (content === undefined && structuredContent !== undefined);
   const isWhole = isList && left === 0 && !known.includes(undefined) && (isError === undefined || typeof isError === 'boolean');
-  const result = { content: blocks, isError: isError === true, ...(isWhole ? {} : { _meta: { [REPAIRED]: true } }) };
+  const result = { content: blocks, isError: isError === true || isUnreadable, ...(isWhole ? {} : { _meta: { [REPAIRED]: true } }) };
   if (structuredContent === undefined) return result;
   if (isObject(structuredContent)) return { ...result, structuredContent };
   return { ...result, content: [...blocks, { type: 'text', text: jsonOf(structuredContent) }] };

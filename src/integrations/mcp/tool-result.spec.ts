@@ -21,6 +21,11 @@ describe('what a tool returns', () => {
     expect(received({})).toMatchObject({ output: 'The tool returned nothing.' });
   });
 
+  it.each(['not a list', { type: 'text', text: 'no list' }, null, 7])('is an error where its content is %j', (content) => {
+    expect(received({ content })).toEqual({ output: expect.stringContaining('its content is not a list'), isError: true });
+    expect(received({ content, structuredContent: { a: 1 } })).toEqual({ output: expect.stringContaining('{"a":1}'), isError: true });
+  });
+
   it('is shown and named where it can be seen or heard', () => {
     const { output, media } = received({
       content: [
