@@ -3,6 +3,7 @@ import type { JsonObject, ModelMessage } from '../../models/index.js';
 import { sent, type Stored } from '../../platform/stored-json/index.js';
 import { EXPIRED_UNANSWERED } from './approval.js';
 import type { MessageAttachment } from './attachment.js';
+import { unknownOutcome } from './run-abort.js';
 
 export type MessageRole = 'user' | 'assistant';
 /** `incomplete`: cut short, the text is what had arrived; `failed`: kept although the run failed. */
@@ -93,8 +94,6 @@ export type HistoryMessage = Pick<
 
 /** Text of one message that stays apart from what followed a tool call. */
 export const SEGMENT_BREAK = '\n\n';
-
-const UNKNOWN_OUTCOME = 'The outcome of this call is unknown: the service stopped while it was under way.';
 
 /** What a user said, with files that are named and not read yet. */
 export interface UserEntry {
@@ -227,5 +226,5 @@ class ToolResultMatcher<Asked extends { readonly role: 'user' }> {
 /** For a call that was not made, or whose outcome is unknown. */
 function substitute({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
   const denied = records.find((record) => record.id === id && record.status === 'denied');
-  return { role: 'tool', toolCallId: id, toolName: name, output: denied?.output ?? UNKNOWN_OUTCOME, isError: true };
+  return { role: 'tool', toolCallId: id, toolName: name, output: denied?.output ?? unknownOutcome('server_shutdown'), isError: true };
 }

@@ -8,3 +8,19 @@ export class RunAborted extends Error {
     this.name = 'RunAborted';
   }
 }
+
+/** What a model reads of a call that was under way when its run was broken off. */
+export function unknownOutcome(cause: RunAbortCause): string {
+  return `The outcome of this call is unknown: ${ENDED_BY[cause]} while it was under way.`;
+}
+
+const STOPPED = 'the service stopped';
+const ENDED_BY: Readonly<Record<RunAbortCause, string>> = {
+  cancel_requested: 'the user cancelled the reply',
+  caller_gone: 'the user went away, which cancelled the reply,',
+  timeout: 'the time for the reply was over',
+  agent_deleted: 'the agent was deleted',
+  thread_deleted: 'the conversation was deleted',
+  server_shutdown: STOPPED,
+  lost_ownership: STOPPED,
+};

@@ -13,7 +13,7 @@ import {
   NOBODY_TO_ASK,
 } from '../domain/approval.js';
 import type { ToolCallStatus } from '../domain/message.js';
-import { RunAborted } from '../domain/run-abort.js';
+import { RunAborted, unknownOutcome } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { OfferedTool, ToolResult, ToolStepType, RunStep } from '../ports/index.js';
 import type { RunEvent } from './agui-events.js';
@@ -234,9 +234,13 @@ export class ExecuteTools {
   }
 
   private markUnknown(state: RunState): void {
+    const { reason } = state.context.signal as { readonly reason: unknown };
+    const cause = reason instanceof RunAborted ? reason.abortCause : undefined;
     for (const [index, call] of state.toolCalls.entries()) {
       if (call.status !== 'running') continue;
       state.toolCalls[index] = { ...call, status: 'unknown' };
+      // Where the process dies instead, the model is told so by what is missing.
+      if (cause !== undefined) this.keepResult(state, call, { output: unknownOutcome(cause), isError: true });
       this.metrics.count(kindOf(state, call.name), 'unknown');
     }
   }

@@ -10,7 +10,7 @@ import {
   parseAgUiInput,
 } from './ag-ui.schema.js';
 import { AttachmentCount, MAX_ATTACHMENTS } from './attachments.dto.js';
-import { checkContent, checkInstructions, MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
+import { checkContent, checkInstructions, checkSaysSomething, MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
 import type { UserContext, Widget } from '../ports/index.js';
 import { MAX_REASON, readAnswers, ResumeListBody, RunCallerBody } from './runs.dto.js';
@@ -167,7 +167,7 @@ function toInputMessage(message: AgUiMessage, path: string): InputMessage[] {
   if (message.role !== 'user') return [];
   const { text, attachments } = userContent(message.content, `${path}/content`);
   checkContent(text, `${path}/content`);
-  if (text === '' && attachments.length === 0) throw new ValidationFailed(`${path}/content must not be empty`);
+  checkSaysSomething(text, attachments, `${path}/content`);
   // The protocol does not bound it: a longer one is not kept.
   const clientId = isText(message.id, { min: 1, max: MAX_ID }) ? message.id : undefined;
   return [{ role: 'user', clientId, content: text, ...(attachments.length > 0 && { attachments }) }];

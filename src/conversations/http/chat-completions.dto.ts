@@ -70,7 +70,7 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
         },
         content: {
           description:
-            `At least one character, or a part that is not text; at most ${MAX_CONTENT} characters of text, in all ` +
+            `At least one character, or a part that is not text, and of a user’s message not blank alone; at most ${MAX_CONTENT} characters of text, in all ` +
             'parts together. Parts only where `model` names the agent.',
           oneOf: [
             { type: 'string', maxLength: MAX_CONTENT },

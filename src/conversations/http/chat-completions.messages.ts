@@ -3,7 +3,7 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { isText } from '../../platform/http/index.js';
 import type { Conversation, InputMessage } from '../domain/new-thread.js';
 import { AttachmentCount, readAttachments } from './attachments.dto.js';
-import { checkContent, checkInstructions, MAX_ID } from './content-limits.js';
+import { checkContent, checkInstructions, checkSaysSomething, MAX_ID } from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
 
 /**
@@ -64,9 +64,7 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   // Better refused than silently left out of the answer.
   if (attachments.length > 0 && role !== 'user') throw new ValidationFailed(`${path} may have attachments only as a user’s`);
   // A reply that stayed empty may be in the history of any client; a question may not.
-  if (text === '' && role === 'user' && attachments.length === 0) {
-    throw new ValidationFailed(`${path}/content must not be empty`);
-  }
+  if (role === 'user') checkSaysSomething(text, attachments, `${path}/content`);
   return { role, clientId: isClientId(message['id']) ? message['id'] : undefined, text, attachments };
 }
 

@@ -37,6 +37,7 @@ import { APPROVAL_HOURS } from '../domain/approval.js';
 import { runFailed, threadBusy } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
+import { checkSaysSomething } from './content-limits.js';
 import type { Run, RunReference } from '../domain/run.js';
 import { interruptViews, messageView, type MessageView, runView, type RunView } from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
@@ -239,6 +240,7 @@ export class RunsController {
     if (caller.kind === 'session_pass') checkVisitor(userContext, message);
     const run = { organizationId, thread, userContext, ...visitorOf(caller, widget), ...options };
     if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []), userContextField: 'body/config/userContext' });
+    checkSaysSomething(message.content, message.attachments ?? [], 'body/message/content');
     return this.startRun.execute({ ...run, text: message.content, clientId: message.id, attachments: message.attachments });
   }
 

@@ -22,7 +22,7 @@ const ON_DISCONNECT = ['continue', 'cancel'] as const;
 export class RunMessageBody {
   @EnumField(ROLES, { description: "Only the user's messages begin a run." })
   readonly role!: 'user';
-  @StringField({ min: 1, max: MAX_CONTENT, description: 'What the user says.' })
+  @StringField({ min: 1, max: MAX_CONTENT, description: 'What the user says. Not blank, unless something is attached.' })
   readonly content!: string;
   @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id, read back as `clientId`; the stored message has an `id` of the service besides." })
   readonly id?: string;

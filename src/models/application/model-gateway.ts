@@ -4,6 +4,7 @@ import type { ModelEvent, ModelRuntime } from '../domain/model-runtime.js';
 import { MODEL_PROVIDERS, type ModelOptions, type ModelRequest, type ProviderType } from '../providers/index.js';
 import { CheckedCall } from './checked-call.js';
 import { managedAccess } from './managed-providers.js';
+import { withoutBlankText } from './without-blank-text.js';
 
 /** The runtime of each provider; in demo mode the sandbox stands in for all of them. */
 export type ModelRuntimes = ReadonlyMap<ProviderType, ModelRuntime<ModelOptions>>;
@@ -36,7 +37,7 @@ export class ModelGateway {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     const runtime = this.runtimes.get(request.options.type);
     if (runtime === undefined) throw new Error(`Unknown provider: ${request.options.type}`);
-    const events = runtime.stream(request, signal);
+    const events = runtime.stream(withoutBlankText(request), signal);
     return { [Symbol.asyncIterator]: () => new CheckedCall(events[Symbol.asyncIterator]()) };
   }
 

@@ -25,6 +25,13 @@ function ofType(events: readonly StreamedEvent[], type: string): StreamedEvent['
   return events.map(({ event }) => event).filter((event) => event.type === type);
 }
 
+/** Where a request has text of blanks alone. */
+function blankTextsIn(value: unknown, path = 'body'): string[] {
+  if (typeof value === 'string') return value !== '' && value.trim() === '' ? [path] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) => blankTextsIn(each, `${path}.${name}`));
+}
+
 describe.each(PROVIDER_WIRES)('a tool on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const asksWeather = answers({
@@ -111,6 +118,45 @@ describe.each(PROVIDER_WIRES)('a tool on $provider', (wire) => {
     expect(stored?.toolCalls?.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
     const { body: trace } = await service.http('GET', `/v1/agents/${talk.agentId}/messages/${stored?.id ?? ''}/trace`, { key: talk.key });
     expect(JSON.stringify([events, stored, lastBody(), trace])).not.toContain('secret-canary');
+  });
+
+  it('that is called twice with one id in one answer gives both results, each to its call', async () => {
+    const talk = await Talk.start(service, agent);
+    during(talk.threadId, { tools: [weather] });
+    const both = ['Oslo', 'Rome'].map((city) => ({ id: 'same', name: 'weather', input: { city } }));
+    service.models.next(answers({ opaque: 'sealed-state', calls: both }), says('It rains.'), says('Still.'));
+
+    const events = await talk.streamed('Weather?');
+
+    const results = wire.toolResults(lastBody());
+    expect(results.map(({ output: text }) => text)).toEqual(['rain in Oslo', 'rain in Rome']);
+    expect(new Set(results.map(({ id }) => id)).size).toBe(2);
+    for (const { id } of results) expect(JSON.stringify(lastBody()).split(JSON.stringify(id))).toHaveLength(3);
+    expect(JSON.stringify(lastBody())).toContain('sealed-state');
+    const stored = (await talk.messages()).at(-1)?.toolCalls;
+    expect(stored?.map(({ id, output: text }) => [id, text])).toEqual(results.map(({ id, output: text }) => [id, text]));
+    for (const [nth, { id }] of results.entries()) {
+      const written = ofType(events, 'TOOL_CALL_ARGS').filter(({ toolCallId }) => toolCallId === id).map(({ delta }) => String(delta));
+      expect(JSON.parse(written.join(''))).toEqual(both[nth]?.input);
+    }
+    await talk.run('And now?');
+    expect(wire.toolResults(lastBody())).toEqual(results);
+  });
+
+  it('and texts that are blank reach no provider as blank text', async () => {
+    const talk = await Talk.start(service, { ...agent, systemPrompt: ' \n ' });
+    during(talk.threadId, { tools: [tool('blank', () => output(' \n '))] });
+    // The others take their own answers back as they were; this one refuses the blank text that it has written itself.
+    const sealed = wire.provider === 'anthropic' ? { opaque: 'sealed-state' } : {};
+    service.models.next(answers({ ...sealed, text: ' \n ', calls: [{ id: 'b', name: 'blank' }] }), says(' \n '), says('Back.'));
+    const file = { name: 'blank.txt', url: `data:text/plain;base64,${Buffer.from(' \n ').toString('base64')}`, contentType: 'text/plain' };
+    const read = { role: 'user', content: ' \n ', attachments: [file] };
+    expect((await talk.post({ message: read })).body.run.status).toBe('completed');
+    expect(wire.toolResults(lastBody())).toMatchObject([{ output: 'The tool returned nothing.' }]);
+
+    expect(await talk.run('Again')).toMatchObject({ status: 200 });
+
+    for (const { body } of service.models.requests) expect(blankTextsIn(body)).toEqual([]);
   });
 
   it('runs side by side with the others of its round', async () => {
@@ -226,6 +272,24 @@ describe('the calls of a turn', () => {
       { id: 'slow', output: expect.stringContaining('unknown'), isError: true },
       { id: 'after', output: 'rain in Oslo', isError: false },
     ]);
+  });
+
+  it('that were under way when the user cancelled are told to the model as cancelled by the user', async () => {
+    const talk = await Talk.start(service);
+    const slow = endlessTool();
+    during(talk.threadId, { tools: [slow.offered] });
+    service.models.next(answers({ text: 'Wait.', calls: [{ id: 'slow', name: 'slow' }] }), says('Back'));
+    const running = talk.run('Go');
+    await slow.called;
+    const run = await talk.storedRun();
+    await service.http('POST', `${talk.path}/runs/${run?.id ?? ''}/cancel`, { key: talk.key });
+    expect((await running).body.run.status).toBe('cancelled');
+    expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ id: 'slow', status: 'unknown' }]);
+
+    await talk.run('Again');
+
+    const [told] = PROVIDER_WIRES[0]?.toolResults(lastBody()) ?? [];
+    expect(told).toMatchObject({ id: 'slow', output: expect.stringContaining('the user cancelled the reply'), isError: true });
   });
 
   it(`run in at most ${TOOL_ROUNDS} rounds; then they are refused, and a model that goes on is taken at its word`, async () => {

@@ -136,7 +136,12 @@ function storedContent(message: AssistantMessage, model: string): Anthropic.Cont
   if (message.state?.provider !== 'anthropic') return undefined;
   const { data } = message.state;
   if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['content'])) return undefined;
-  return data['content'] as Anthropic.ContentBlockParam[];
+  return (data['content'] as Anthropic.ContentBlockParam[]).filter(saysSomething);
+}
+
+/** The API writes blank text blocks between thinking and calls, and refuses them when they come back. */
+export function saysSomething(block: Anthropic.ContentBlockParam): boolean {
+  return block.type !== 'text' || block.text.trim() !== '';
 }
 
 function plainContent(message: AssistantMessage): Anthropic.ContentBlockParam[] {

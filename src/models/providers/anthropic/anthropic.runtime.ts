@@ -4,9 +4,10 @@ import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../..
 import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, ProviderCall, type ProviderAccess, type ToolInput, toolInputOf } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
+import { UniqueIds } from '../shared/unique-ids.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
 import { searchResult } from './anthropic.web-search.js';
-import { anthropicRequest } from './anthropic.request.js';
+import { anthropicRequest, saysSomething } from './anthropic.request.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
 
 type RawEvent = Anthropic.RawMessageStreamEvent;
@@ -53,7 +54,7 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
         }
         if (!answer.ended) throw call.endedEarly();
         if (answer.stopReason !== 'pause_turn') return yield* answer.close();
-        body.messages = [...body.messages, { role: 'assistant', content: answer.pause() }];
+        body.messages = [...body.messages, { role: 'assistant', content: answer.pause().filter(saysSomething) }];
       }
       throw call.broken(`the answer was paused more than ${MAX_CONTINUATIONS} times`);
     } catch (error) {
@@ -70,6 +71,7 @@ class Answer {
   private content: Block[] = [];
   private round: (Block | undefined)[] = [];
   private readonly toolInput = new Map<Block, string>();
+  private readonly ids = new UniqueIds();
   private usage = UNKNOWN_USAGE;
   /** Of the rounds before a pause; undefined in the first one. */
   private earlierUsage: ModelUsage | undefined;
@@ -138,7 +140,10 @@ class Answer {
   private start(index: number, block: Block): ModelEvent | undefined {
     this.round[index] = block;
     if (block.type === 'tool_use' || block.type === 'server_tool_use') this.toolInput.set(block, '');
-    if (block.type === 'tool_use') return { type: 'tool_call_started', id: block.id, name: block.name };
+    if (block.type === 'tool_use') {
+      block.id = this.ids.take(block.id);
+      return { type: 'tool_call_started', id: block.id, name: block.name };
+    }
     if (block.type === 'web_search_tool_result') {
       return { type: 'provider_tool_result', id: block.tool_use_id, ...searchResult(block.content) };
     }

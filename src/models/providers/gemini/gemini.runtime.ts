@@ -5,6 +5,7 @@ import type { ModelEvent, ModelRuntime, ModelToolCall, RuntimeRequest, StopReaso
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, isJsonObject, malformed, ProviderCall, type ProviderAccess, type ToolInput } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
+import { UniqueIds } from '../shared/unique-ids.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
 
 /** Google's Gemini API. */
@@ -78,6 +79,7 @@ async function* untilDrained<Chunk>(chunks: AsyncIterable<Chunk>, call: Provider
 class Answer {
   private readonly parts: Part[] = [];
   private readonly calls: ModelToolCall[] = [];
+  private readonly ids = new UniqueIds();
   private signed = false;
   private finish: FinishReason | undefined;
   private finishMessage = '';
@@ -136,7 +138,9 @@ class Answer {
 
   private tell(part: Part): ModelEvent | undefined {
     if (part.functionCall !== undefined) {
-      const { id = `${LOCAL_ID_PREFIX}${newId()}`, name, args } = part.functionCall;
+      const { id: given, name, args } = part.functionCall;
+      const id = given === undefined ? `${LOCAL_ID_PREFIX}${newId()}` : this.ids.take(given);
+      if (given !== undefined) part.functionCall.id = id;
       if (name === undefined) throw this.call.broken('a tool call without a name');
       this.calls.push({ id, name, ...inputOf(args) });
       return { type: 'tool_call_started', id, name };

@@ -4,6 +4,7 @@ import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../..
 import type { ModelUsage } from '../../domain/model-usage.js';
 import { ClientCache, ProviderCall, type ProviderAccess, toolInputOf } from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
+import { UniqueIds } from '../shared/unique-ids.js';
 import { openaiRequest } from './openai-responses.request.js';
 import type { OpenAiOptions } from './openai-responses.settings.js';
 
@@ -61,6 +62,9 @@ export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
 class Answer {
   private readonly items: OutputItem[] = [];
   private readonly callIds = new Map<string, string>();
+  private readonly ids = new UniqueIds();
+  /** By the item's place and its own id: an item is told when it begins and when it is whole. */
+  private readonly uniqueIds = new Map<string, string>();
   private response: OpenAI.Responses.Response | undefined;
   private refused = false;
 
@@ -81,11 +85,11 @@ class Answer {
       case 'response.reasoning_summary_text.delta':
         return { type: 'reasoning', text: event.delta };
       case 'response.output_item.added':
-        return this.start(event.item);
+        return this.start(this.withUniqueId(event.item, event.output_index));
       case 'response.function_call_arguments.delta':
         return this.extend(event.item_id, event.delta);
       case 'response.output_item.done':
-        this.items.push(event.item);
+        this.items.push(this.withUniqueId(event.item, event.output_index));
         return undefined;
       case 'response.completed':
       case 'response.incomplete':
@@ -117,6 +121,14 @@ class Answer {
       usage: usageOf(this.response),
       ...(replayable ? { state: { provider: 'openai-responses', data } } : {}),
     };
+  }
+
+  private withUniqueId(item: OutputItem, place: number): OutputItem {
+    if (item.type !== 'function_call') return item;
+    const key = `${place} ${item.call_id}`;
+    const callId = this.uniqueIds.get(key) ?? this.ids.take(item.call_id);
+    this.uniqueIds.set(key, callId);
+    return { ...item, call_id: callId };
   }
 
   private start(item: OutputItem): ModelEvent | undefined {
