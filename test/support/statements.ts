@@ -20,7 +20,7 @@ const BACKGROUND = new RegExp(
     /\bknowledge_website/,
     /^delete from sessions where id = any\b|"session_signing_keys" as "s0" where "s0"\."created_at" </,
     /^delete from threads where id = any\b[^]*'widget'/,
-    /\bfrom sessions where user_key is not null\b|\bbare_users$/,
+    /\bfrom sessions where user_key is not null\b|\bbare_users$|^update sessions set end_user_salt\b/,
     /\bcredit_entries where not counted\b/,
     /'traces\.publish'|\bupdate traces set published_at\b/,
     /\b(?:delete from|insert into) (?:removed_runs|suggestion_usage|trace_counts|agent_usage|agent_users)\b/,
