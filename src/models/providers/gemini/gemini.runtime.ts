@@ -101,8 +101,9 @@ class Answer {
     // Before the parts: whoever leaves on reading them has been told what they cost.
     if (this.countTokens(chunk.usageMetadata)) yield { type: 'usage', usage: this.usage };
     for (const part of candidate?.content?.parts ?? []) {
-      this.keep(part);
+      // First, since it may give a call another id, which must go back too.
       const told = this.tell(part);
+      this.keep(part);
       if (told !== undefined) yield told;
     }
     this.blocked ||= chunk.promptFeedback?.blockReason !== undefined;
