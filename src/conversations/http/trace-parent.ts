@@ -8,7 +8,7 @@ const TRACE_PARENT = /^(?!ff)(?<version>[\da-f]{2})-(?<traceId>(?!0{32})[\da-f]{
 
 /** @returns null for a header that is absent or malformed: the run then begins a trace of its own */
 export function readTraceParent(header: string | readonly string[] | undefined): CallerSpan | null {
-  const { version, traceId, spanId, more } = (typeof header === 'string' && TRACE_PARENT.exec(header)?.groups) || {};
+  const { version, traceId, spanId, more } = (typeof header === 'string' ? TRACE_PARENT.exec(header)?.groups : undefined) ?? {};
   if (traceId === undefined || spanId === undefined) return null;
   return version === '00' && more !== undefined ? null : { traceId, spanId };
 }

@@ -23,15 +23,10 @@ export class CheckedCall implements AsyncIterator<ModelEvent> {
 }
 
 function checked(event: ModelEvent): ModelEvent {
-  switch (event.type) {
-    case 'usage':
-    case 'stopped':
-      return { ...event, usage: plausibleUsage(event.usage) };
-    case 'response':
-      return { type: 'response', response: { id: plausibleName(event.response.id), model: plausibleName(event.response.model) } };
-    default:
-      return event;
-  }
+  if (event.type === 'usage' || event.type === 'stopped') return { ...event, usage: plausibleUsage(event.usage) };
+  if (event.type !== 'response') return event;
+  const { id, model } = event.response;
+  return { type: 'response', response: { id: plausibleName(id), model: plausibleName(model) } };
 }
 
 /** The providers' JSON is not checked before, so the value may be of any type and length. */
