@@ -137,7 +137,6 @@ describe('the session-start hook', () => {
 
   it.each([
     ['answers too late', { timeoutMs: 50 }, () => new Promise<never>(() => undefined)],
-    ['is one of an integration that there is not', { app: 'Nothing' }, undefined],
     ['is one that the server does not have', { toolName: 'nothing' }, undefined],
   ])('ends as degraded where the tool %s', async (_what, hook, run) => {
     if (run) answer = run;

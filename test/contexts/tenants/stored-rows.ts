@@ -7,6 +7,8 @@ const OF_THE_PROCESS = new Set([
   'crawl_hosts', 'crawl_host_slots',
   // Of the operator's endpoint; which of them there are goes by its settings.
   'knowledge_embedding_models',
+  // One row: until when processes of the former version may renew sessions.
+  'salted_end_users',
   // Keys of the service, which sign for all.
   'session_signing_keys',
   // Sums of entries, to which a job adds.
