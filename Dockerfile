@@ -8,6 +8,7 @@ RUN --mount=type=cache,target=/root/.npm npm ci
 COPY tsconfig.json nest-cli.json .swcrc ./
 COPY src ./src
 COPY widget ./widget
+COPY tools/build.mjs tools/bundle.mjs ./tools/
 RUN npm run build
 # The image has its own Node; the one among the dependencies is for machines with an older one.
 RUN npm prune --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/.cache

@@ -1,4 +1,4 @@
-import type * as App from '../src/app.module.ts';
+import type * as Schemas from '../src/schemas.ts';
 import type * as ConfigModule from '../src/platform/config/index.ts';
 import type * as DatabaseModule from '../src/platform/database/index.ts';
 import type { OpenDatabase } from '../src/platform/database/index.ts';
@@ -11,7 +11,7 @@ export async function built<Exports>(path: string): Promise<Exports> {
 
 /** The database of a service with these settings; an embedded one while the service does not run. */
 export async function openDatabaseOf(env: Environment): Promise<OpenDatabase> {
-  const { schemas } = await built<typeof App>('app.module.js');
+  const { schemas } = await built<typeof Schemas>('schemas.js');
   const { openDatabase } = await built<typeof DatabaseModule>('platform/database/index.js');
   const { readSettings } = await built<typeof ConfigModule>('platform/config/index.js');
   return openDatabase(readSettings(env, { role: 'all', demo: false }), schemas);

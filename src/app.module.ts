@@ -21,17 +21,11 @@ import { EgressModule } from './platform/egress/index.js';
 import { EventsModule } from './platform/events/index.js';
 import { FileStoreModule } from './platform/files/index.js';
 import { HttpModule } from './platform/http/index.js';
-import { jobCommands, JobsModule, jobsSchema } from './platform/jobs/index.js';
+import { JobsModule, jobsSchema } from './platform/jobs/index.js';
 import { LifecycleModule } from './platform/lifecycle/index.js';
 import { LimitsModule } from './platform/limits/index.js';
 import { MaintenanceModule } from './platform/maintenance/index.js';
 import { MetricsModule } from './platform/metrics/index.js';
-import {
-  migrateCommand,
-  type OperatorCommand,
-  type OperatorKernel,
-  rotateSecretsCommand,
-} from './platform/operator/index.js';
 import { RunLogModule } from './platform/run-log/index.js';
 import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
 import { VaultModule, vaultSchema } from './platform/vault/index.js';
@@ -63,18 +57,6 @@ export const contexts: readonly AppContext[] = [
 /** What the service keeps in its database. */
 export function schemasOf(parts: readonly AppContext[]): readonly ContextSchema[] {
   return [jobsSchema, vaultSchema, ...parts.flatMap(({ schema }) => (schema ? [schema] : []))];
-}
-
-export const schemas = schemasOf(contexts);
-
-/** The operator's commands. */
-export function operatorCommands(kernel: OperatorKernel): readonly OperatorCommand[] {
-  return [
-    migrateCommand(kernel),
-    rotateSecretsCommand(kernel),
-    ...jobCommands(kernel),
-    ...contexts.flatMap(({ commands }) => commands?.(kernel) ?? []),
-  ];
 }
 
 /** What a process is made of besides its contexts. */

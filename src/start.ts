@@ -3,11 +3,13 @@ import { constants, setPriority } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { accessHooks, BootstrapOrganization } from './access/index.js';
-import { AppModule, type Kernel, operatorCommands, schemas } from './app.module.js';
+import { AppModule, type Kernel } from './app.module.js';
+import { commands } from './commands.js';
 import { DemoExamples } from './demo/index.js';
 import { checkCatalogueSetting } from './integrations/index.js';
 import { checkProviderSettings } from './models/index.js';
 import { SystemClock } from './platform/clock/index.js';
+import { type OperatorKernel, runCommand } from './platform/command-line/index.js';
 import type { Settings } from './platform/config/index.js';
 import { migrate, openDatabase } from './platform/database/index.js';
 import { EventBus } from './platform/events/index.js';
@@ -16,6 +18,7 @@ import { ShutdownState, shutDown, stopOnSignals } from './platform/lifecycle/ind
 import { OperatorServer } from './platform/operator/index.js';
 import { createLogger, NestLogger } from './platform/telemetry/index.js';
 import { RotateSecrets } from './platform/vault/index.js';
+import { schemas } from './schemas.js';
 import { welcome } from './welcome.js';
 
 /**
@@ -65,7 +68,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
   }
   // Last, since the key is shown once: a start that fails must not have made it.
   const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
-  process.stdout.write(welcome(await app.getUrl(), settings, firstKey?.key));
+  process.stdout.write(welcome(await app.getUrl(), settings, firstKey));
   if (settings.demo) {
     // The page can be used meanwhile.
     app.get(DemoExamples).make().catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
@@ -75,11 +78,8 @@ async function startHttp(kernel: Kernel): Promise<void> {
 
 /** Operator commands for an embedded service come through it: no other process may use its data folder. */
 async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
-  const commands = operatorCommands({
-    ...{ open, clock, events: app.get(EventBus) },
-    rotateSecrets: () => app.get(RotateSecrets),
-  });
-  const server = new OperatorServer(settings.dataDir, commands);
+  const operator: OperatorKernel = { open, clock, events: app.get(EventBus), rotateSecrets: () => app.get(RotateSecrets) };
+  const server = new OperatorServer(settings.dataDir, (line) => runCommand(commands, operator, line));
   await server.start();
   // Commands under way need the database, so they end before it closes.
   app.get(ShutdownState).register({ name: 'operator', idle: () => server.close(), abort: () => Promise.resolve() });

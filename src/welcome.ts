@@ -1,3 +1,4 @@
+import type { FirstKey } from './access/index.js';
 import { PROVIDERS } from './models/index.js';
 import type { Settings } from './platform/config/index.js';
 
@@ -5,22 +6,22 @@ import type { Settings } from './platform/config/index.js';
  * What the operator reads once the service listens. The first key is shown here and nowhere else:
  * the service keeps its digest alone.
  */
-export function welcome(listening: string, settings: Settings, firstKey: string | undefined): string {
+export function welcome(listening: string, settings: Settings, first: FirstKey | null): string {
   const url = settings.publicUrl ?? listening;
   const lines = [`Listening on ${url} (documentation: ${url}/docs)`];
   if (settings.demo) {
     lines.push(`Demo: every reply comes from the sandbox model; no provider is asked. Chat at ${url}/demo`);
   }
-  if (firstKey !== undefined) {
+  if (first !== null) {
     lines.push(
       '',
-      'First start: made the organization "Default" with this API key. It is shown this once; keep it:',
+      `First start: made the organization "Default" (${first.organizationId}) with this API key. It is shown this once; keep it:`,
       '',
-      `  ${firstKey}`,
+      `  ${first.key}`,
       '',
       'Try it:',
       '',
-      `  curl -s ${url}/v1/agents -H 'authorization: Bearer ${firstKey}' \\`,
+      `  curl -s ${url}/v1/agents -H 'authorization: Bearer ${first.key}' \\`,
       `    -H 'content-type: application/json' \\`,
       `    -d '{"name": "First agent", "provider": {"type": "${PROVIDERS[0].type}"}}'`,
     );

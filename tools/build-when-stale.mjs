@@ -6,8 +6,12 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const SOURCES = ['src', 'nest-cli.json', '.swcrc', 'widget/src', 'widget/package.json', 'widget/build.mjs'];
-const OUTPUTS = ['dist/main.js', 'dist/cli.js', 'dist/widget/agent-chat.js'];
+const SOURCES = [
+  ...['src', 'nest-cli.json', '.swcrc', 'tools/build.mjs', 'tools/bundle.mjs', 'widget/src', 'widget/package.json', 'widget/build.mjs'],
+  // Dependencies are bundled; npm writes this file whenever it changes them.
+  'node_modules/.package-lock.json',
+];
+const OUTPUTS = ['dist/main.js', 'dist/cli.js', 'dist/widget/agent-chat.js', 'dist/database.zst'];
 const LOCK = 'node_modules/.cache/build.lock';
 const LOCK_POLL_MS = 100;
 const MAX_BUILD_MS = 120_000;
@@ -63,13 +67,8 @@ async function takeLock() {
 }
 
 function build() {
-  for (const [command, ...words] of [['node_modules/.bin/nest', 'build'], [process.execPath, 'widget/build.mjs', '--outdir', 'dist/widget']]) {
-    const { status, stdout, stderr, error } = spawnSync(command, words, { encoding: 'utf8' });
-    if (status === 0) continue;
-    process.stderr.write(`${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}\n`);
-    process.exitCode = 1;
-    return;
-  }
+  const { status } = spawnSync(process.execPath, ['tools/build.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) process.exitCode = 1;
 }
 
 const cutOff = await takeLock();

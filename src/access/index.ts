@@ -1,16 +1,14 @@
 import type { Context } from '../platform/context/index.js';
 import { AccessModule } from './access.module.js';
-import { accessCommands } from './operator/access-commands.js';
 import { accessSchema } from './persistence/access.schema.js';
 
 export const accessContext = {
   name: 'access',
   modules: [AccessModule],
   schema: accessSchema,
-  commands: accessCommands,
 } satisfies Context;
 
-export { AccessModule };
+export { AccessModule, accessSchema };
 export { CAPABILITIES, type Capability } from './domain/capability.js';
 export { FEATURES, type Feature } from './domain/feature.js';
 export { type Plan } from './domain/plan.js';

@@ -1,16 +1,14 @@
 import type { Context } from '../platform/context/index.js';
 import { AgentsModule } from './agents.module.js';
-import { agentCommands } from './operator/agent-commands.js';
 import { agentsSchema } from './persistence/agents.schema.js';
 
 export const agentsContext = {
   name: 'agents',
   modules: [AgentsModule],
   schema: agentsSchema,
-  commands: agentCommands,
 } satisfies Context;
 
-export { AgentsModule };
+export { AgentsModule, agentsSchema };
 export { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from './application/agent-data-holders.js';
 export { AgentDirectory, type CurrentAgent, type RunnableAgent, type VisibleAgent } from './application/agent-directory.js';
 export { AgentRouting } from './application/agent-routing.js';

@@ -8,8 +8,7 @@ export const conversationsContext = {
   schema: conversationsSchema,
 } satisfies Context;
 
-export { ConversationsModule };
-
+export { ConversationsModule, conversationsSchema };
 export { type RunExtensions, RunExtensionsModule } from './run-extensions.module.js';
 export { type ReactionCount, type Reactions, ReadReactions } from './application/read-reactions.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';

@@ -11,3 +11,5 @@ export const creditsContext = {
   schema: creditsSchema,
   runs: { admissions: [RefuseExhausted], observers: [RecordUsage] },
 } satisfies Context<RunExtensions>;
+
+export { creditsSchema };

@@ -4,7 +4,7 @@ import { filesSchema } from './persistence/files.schema.js';
 
 export const filesContext = { name: 'files', modules: [FilesModule], schema: filesSchema } satisfies Context;
 
-export { FilesModule };
+export { FilesModule, filesSchema };
 export { AttachmentFetcher } from './application/attachment-fetcher.js';
 export { AttachmentMemory, memoryOf, type MemoryReservation } from './application/attachment-memory.js';
 export { FileDirectory, type DirectoryFile, type NewFile } from './application/file-directory.js';

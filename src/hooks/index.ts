@@ -12,6 +12,6 @@ export const hooksContext = {
   runs: { promptSources: [SessionPromptSource], hooks: [AgentRunHooks] },
 } satisfies Context<RunExtensions>;
 
-export { HooksModule };
+export { HooksModule, hooksSchema };
 export { SessionStartOutcomes } from './application/session-start-outcomes.js';
 export type { SessionStartOutcome } from './domain/session-start.js';

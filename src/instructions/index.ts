@@ -10,3 +10,5 @@ export const instructionsContext = {
   schema: instructionsSchema,
   runs: { promptSources: [SectionsPromptSource] },
 } satisfies Context<RunExtensions>;
+
+export { instructionsSchema };

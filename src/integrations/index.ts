@@ -2,20 +2,16 @@ import type { RunExtensions } from '../conversations/index.js';
 import type { Context } from '../platform/context/index.js';
 import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
 import { IntegrationsModule } from './integrations.module.js';
-import { integrationsSchema } from './persistence/integrations.schema.js';
-import { oauthSchema } from './persistence/oauth.schema.js';
+import { integrationsTables } from './persistence/tables.js';
 
 export const integrationsContext = {
   name: 'integrations',
   modules: [IntegrationsModule],
-  schema: {
-    entities: [...integrationsSchema.entities, ...oauthSchema.entities],
-    migrations: [...integrationsSchema.migrations, ...oauthSchema.migrations],
-  },
+  schema: integrationsTables,
   runs: { toolSources: [OfferIntegrationTools] },
 } satisfies Context<RunExtensions>;
 
-export { IntegrationsModule };
+export { IntegrationsModule, integrationsTables };
 export { type AppTool, type AppToolAnswer, AppTools } from './application/app-tools.js';
 export { type AppToolName, HiddenTools } from './application/hidden-tools.js';
 export { AppToolMissing } from './domain/integrations.errors.js';

@@ -11,3 +11,5 @@ export const memoryContext = {
   schema: memoriesSchema,
   runs: { promptSources: [RecallMemories], toolSources: [MemoryTools] },
 } satisfies Context<RunExtensions>;
+
+export { memoriesSchema };

@@ -5,7 +5,7 @@ import { modelsSchema } from './persistence/models.schema.js';
 
 export const modelsContext = { name: 'models', modules: [ModelsModule, GatewaysModule], schema: modelsSchema } satisfies Context;
 
-export { GatewaysModule, ModelsModule };
+export { GatewaysModule, ModelsModule, modelsSchema };
 export { type EmbeddingFailure, EmbedTexts } from './application/embed-texts.js';
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';

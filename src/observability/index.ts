@@ -12,3 +12,5 @@ export const observabilityContext = {
   schema: tracesSchema,
   runs: { observers: [RecordTrace, RunMetrics, LogRuns] },
 } satisfies Context<RunExtensions>;
+
+export { tracesSchema };

@@ -3,3 +3,5 @@ import { sessionsSchema } from './persistence/sessions.schema.js';
 import { SessionsModule } from './sessions.module.js';
 
 export const sessionsContext = { name: 'sessions', modules: [SessionsModule], schema: sessionsSchema } satisfies Context;
+
+export { sessionsSchema };

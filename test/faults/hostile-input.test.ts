@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { operatorCommands, schemas } from '../../src/app.module.js';
-import { SystemClock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
-import { EventBus } from '../../src/platform/events/index.js';
-import { runOperatorLine } from '../../src/platform/operator/index.js';
-import { MasterKeys, RotateSecrets } from '../../src/platform/vault/index.js';
 import { send } from '../contexts/tenants/requests.js';
 import type { RouteRequest } from '../contexts/tenants/route-case.js';
 import { bodyLimitOf, ROUTE_TABLE, routeCase } from '../contexts/tenants/route-table.js';
@@ -13,6 +8,7 @@ import { createWorld, type World, WORLD_ENVIRONMENT } from '../contexts/tenants/
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { RunningService } from '../support/harness.js';
 import { bodiesWith, ENVELOPE_BYTES, HOSTILE_SHAPES, type HostileBody, type HostileShape, longLists } from '../support/hostile-json.js';
+import { operateOn } from '../support/operate-on.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import { says, ScriptedModels } from '../support/scripted-models.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -31,14 +27,7 @@ beforeAll(async () => {
   const environment = { DATA_DIR: data.path, ...WORLD_ENVIRONMENT, ...models.environment, ...mode.variables };
   child = await startWatched(environment);
   const settings = readSettings(environment, { role: 'all', demo: false });
-  const clock = new SystemClock();
-  const commands = (open: Parameters<Parameters<typeof runOperatorLine>[0]['commands']>[0]) =>
-    operatorCommands({ open, clock, events: new EventBus(), rotateSecrets: () => new RotateSecrets(open.database, MasterKeys.load(settings)) });
-  service = new RunningService(child.url, async (line) => {
-    const answer = await runOperatorLine({ settings, schemas, clock, commands }, line);
-    if (!answer.ok) throw new Error(answer.message);
-    return answer.result;
-  });
+  service = new RunningService(child.url, (line) => operateOn(settings, line));
   world = await createWorld(service);
 }, 60_000);
 

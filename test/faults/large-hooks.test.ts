@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../src/platform/config/index.js';
-import { schemas, operatorCommands } from '../../src/app.module.js';
-import { SystemClock } from '../../src/platform/clock/index.js';
-import { EventBus } from '../../src/platform/events/index.js';
-import { runOperatorLine } from '../../src/platform/operator/index.js';
-import { MasterKeys, RotateSecrets } from '../../src/platform/vault/index.js';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { RunningService } from '../support/harness.js';
+import { operateOn } from '../support/operate-on.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { isHarmless, startWatched, watchedCost } from '../support/watched-cost.js';
@@ -27,14 +23,7 @@ beforeAll(async () => {
   const environment = { DATA_DIR: data.path, ...mode.variables };
   child = await startWatched(environment);
   const settings = readSettings(environment, { role: 'all', demo: false });
-  const clock = new SystemClock();
-  const commands = (open: Parameters<Parameters<typeof runOperatorLine>[0]['commands']>[0]) =>
-    operatorCommands({ open, clock, events: new EventBus(), rotateSecrets: () => new RotateSecrets(open.database, MasterKeys.load(settings)) });
-  service = new RunningService(child.url, async (line) => {
-    const answer = await runOperatorLine({ settings, schemas, clock, commands }, line);
-    if (!answer.ok) throw new Error(answer.message);
-    return answer.result;
-  });
+  service = new RunningService(child.url, (line) => operateOn(settings, line));
   ({ key } = await service.organization());
   agentId = await service.agent(key);
   await service.http('POST', `/v1/agents/${agentId}/tool-integrations`, {

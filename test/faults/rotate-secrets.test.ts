@@ -1,7 +1,7 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
-import { schemas } from '../../src/app.module.js';
+import { schemas } from '../../src/schemas.js';
 import { SystemClock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
 import { migrate, openDatabase } from '../../src/platform/database/index.js';

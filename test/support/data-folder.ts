@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { schemas } from '../../src/app.module.js';
+import { schemas } from '../../src/schemas.js';
 import { prepareDatabase } from './prepared-cluster.js';
 
 export interface DataFolder {

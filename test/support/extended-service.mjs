@@ -13,7 +13,8 @@ export const built = (path) => import(pathToFileURL(resolve('dist', path)).href)
  */
 export async function startExtended(participants) {
   const { accessHooks, BootstrapOrganization } = await built('access/index.js');
-  const { AppModule, schemas } = await built('app.module.js');
+  const { AppModule } = await built('app.module.js');
+  const { schemas } = await built('schemas.js');
   const { SystemClock } = await built('platform/clock/index.js');
   const { loadSettings } = await built('platform/config/index.js');
   const { migrate, openDatabase } = await built('platform/database/index.js');

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { accessHooks, CAPABILITIES } from '../../src/access/index.js';
-import { type AppContext, AppModule, contexts, operatorCommands, schemasOf } from '../../src/app.module.js';
+import { type AppContext, AppModule, contexts, schemasOf } from '../../src/app.module.js';
+import { commands } from '../../src/commands.js';
 import type { RunExtensions } from '../../src/conversations/index.js';
 import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
 import type { Database } from '../../src/platform/database/index.js';
 import { EventBus } from '../../src/platform/events/index.js';
 import { createHttpApp } from '../../src/platform/http/index.js';
-import { runCommand } from '../../src/platform/operator/index.js';
+import { type OperatorKernel, runCommand } from '../../src/platform/command-line/index.js';
 import { createLogger, type LogDestination } from '../../src/platform/telemetry/index.js';
 import { DocumentedAnswers } from './documented-answers.js';
 import { RotateSecrets } from '../../src/platform/vault/index.js';
@@ -197,8 +198,8 @@ export class TestService extends RunningService {
       return app;
     };
     const app = await boot(open);
-    const commands = operatorCommands({ open, clock, events: app.get(EventBus), rotateSecrets: () => app.get(RotateSecrets) });
-    const operate = (line: readonly string[]): Promise<object> => runCommand(commands, line);
+    const kernel: OperatorKernel = { open, clock, events: app.get(EventBus), rotateSecrets: () => app.get(RotateSecrets) };
+    const operate = (line: readonly string[]): Promise<object> => runCommand(commands, kernel, line);
     const of = async (app: NestFastifyApplication, dispose: () => Promise<void>): Promise<TestService> => {
       const url = await app.getUrl();
       return new TestService(app, url, open.database, models, clock, operate, dispose, startReplica);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/platform/clock/index.js';
 import type { OpenDatabase } from '../../src/platform/database/index.js';
 import { EventBus } from '../../src/platform/events/index.js';
-import type { OperatorKernel } from '../../src/platform/operator/index.js';
+import type { OperatorKernel } from '../../src/platform/command-line/index.js';
 
 /** What commands other than `secrets rotate` work with. */
 export function operatorKernel(open: OpenDatabase, clock: Clock, events = new EventBus()): OperatorKernel {

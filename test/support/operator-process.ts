@@ -12,24 +12,37 @@ export interface OperatorOutcome {
   readonly complaint: string;
 }
 
+export interface WrittenOutcome {
+  readonly code: number | null;
+  /** All of its standard output. */
+  readonly output: string;
+  readonly complaint: string;
+}
+
 /** The operator's command line as a process of its own. */
 export async function operate(
   line: readonly string[],
   environment: Readonly<Record<string, string>>,
   entry = ENTRY,
 ): Promise<OperatorOutcome> {
+  const { code, output, complaint } = await written(line, environment, entry);
+  return { code, answer: output === '' ? undefined : (JSON.parse(output) as Record<string, unknown>), complaint };
+}
+
+/** The same, where what it prints is no JSON. */
+export async function written(
+  line: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  entry = ENTRY,
+): Promise<WrittenOutcome> {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
   const child = spawn(process.execPath, [...SHORT_LIVED, entry, ...line], {
     env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [answer, complaint] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
+  let [output, complaint] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (complaint += chunk));
   await once(child, 'close');
-  return {
-    code: child.exitCode,
-    answer: answer === '' ? undefined : (JSON.parse(answer) as Record<string, unknown>),
-    complaint,
-  };
+  return { code: child.exitCode, output, complaint };
 }

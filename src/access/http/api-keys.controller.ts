@@ -6,13 +6,8 @@ import { ListApiKeys } from '../application/list-api-keys.js';
 import { RevokeApiKey } from '../application/revoke-api-key.js';
 import type { ApiKeyPrincipal } from '../domain/principal.js';
 import { Access } from './access.decorator.js';
-import {
-  ApiKeyListResponse,
-  apiKeyView,
-  CreateApiKeyBody,
-  CreatedApiKeyResponse,
-  createdApiKeyView,
-} from './api-keys.dto.js';
+import { apiKeyView, createdApiKeyView } from './api-key-view.js';
+import { ApiKeyListResponse, CreateApiKeyBody, CreatedApiKeyResponse } from './api-keys.dto.js';
 import { Caller } from './request-access.js';
 
 @ApiTags('API keys')

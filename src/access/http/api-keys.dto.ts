@@ -6,7 +6,6 @@ import {
   UuidField,
   UuidListField,
 } from '../../platform/http/index.js';
-import type { ApiKey } from '../domain/api-key.js';
 import { CAPABILITIES, type Capability } from '../domain/capability.js';
 
 const MAX_ALLOWED_AGENTS = 10_000;
@@ -56,24 +55,4 @@ export class ApiKeyResponse extends ApiKeyFields {
 export class ApiKeyListResponse {
   @ObjectListField(() => ApiKeyResponse, { description: 'Every key of the organization that is not deleted, expired ones included.' })
   readonly apiKeys!: ApiKeyResponse[];
-}
-
-function fieldsOf(key: ApiKey) {
-  return {
-    id: key.id,
-    name: key.name,
-    last4: key.last4,
-    capabilities: key.capabilities,
-    agentIds: key.agentIds,
-    createdAt: key.createdAt.toISOString(),
-    expiresAt: key.expiresAt?.toISOString() ?? null,
-  } satisfies ApiKeyFields;
-}
-
-export function createdApiKeyView(key: string, record: ApiKey): CreatedApiKeyResponse {
-  return { ...fieldsOf(record), key };
-}
-
-export function apiKeyView(key: ApiKey): ApiKeyResponse {
-  return { ...fieldsOf(key), lastUsedAt: key.lastUsedAt?.toISOString() ?? null };
 }

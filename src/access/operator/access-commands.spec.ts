@@ -4,7 +4,7 @@ import { openTestDatabase, type TestDatabase } from '../../../test/support/test-
 import { SystemClock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { runCommand } from '../../platform/operator/index.js';
+import { runCommand } from '../../platform/command-line/index.js';
 import { AuthenticateApiKey } from '../application/authenticate-api-key.js';
 import { BatchedKeyLookup } from '../application/batched-key-lookup.js';
 import { OrganizationDirectory } from '../application/organization-directory.js';
@@ -34,8 +34,7 @@ afterAll(async () => {
 });
 
 async function run(line: string): Promise<Record<string, string>> {
-  const commands = accessCommands(operatorKernel(open, clock, events));
-  return (await runCommand(commands, line.split(' '))) as Record<string, string>;
+  return (await runCommand(accessCommands, operatorKernel(open, clock, events), line.split(' '))) as Record<string, string>;
 }
 
 describe('the operator', () => {

@@ -1,143 +1,85 @@
-import { ValidationFailed } from '../../platform/errors/index.js';
-import { isUuid } from '../../platform/ids/index.js';
-import {
-  type CommandArguments,
-  listOption,
-  type OperatorCommand,
-  type OperatorKernel,
-  readArguments,
-  requiredOption,
-} from '../../platform/operator/index.js';
-import { AddMember } from '../application/add-member.js';
-import { CreateOrganization } from '../application/create-organization.js';
-import { IssueApiKey } from '../application/issue-api-key.js';
-import { ResourceLookups } from '../application/resource-lookup.js';
-import { RevokeApiKey } from '../application/revoke-api-key.js';
-import { UpdateOrganization } from '../application/update-organization.js';
-import type { OrganizationSettings } from '../domain/organization.js';
-import { ApiKeyRepository } from '../persistence/api-key.repository.js';
-import { MemberRepository } from '../persistence/member.repository.js';
-import { OrganizationRepository } from '../persistence/organization.repository.js';
+import type { CommandOption, OperatorCommand } from '../../platform/command-line/index.js';
 
-const SETTINGS = ['plan', 'features', 'agent-limit', 'crawl-pages', 'credits', 'credits-exhausted'] as const;
-const SETTINGS_USAGE =
-  '[--plan P] [--features a,b] [--agent-limit K|none] [--crawl-pages P] [--credits N|none] [--credits-exhausted allow|block]';
+/** What `org create` and `org set` set. */
+const SETTINGS: readonly CommandOption[] = [
+  { name: 'plan', value: 'P', about: 'free, team or enterprise' },
+  { name: 'features', value: 'a,b', about: 'replaces the list of features; a name with a leading - is off' },
+  { name: 'agent-limit', value: 'K|none', about: 'the most agents that it may have' },
+  { name: 'crawl-pages', value: 'P', about: "the most pages that a crawl of one agent's sites fetches" },
+  { name: 'credits', value: 'N|none', about: 'what each calendar month includes' },
+  { name: 'credits-exhausted', value: 'allow|block', about: 'what becomes of runs once the credits are used up' },
+];
 
-/** The operator's commands for organizations, members and keys. They are made without the framework. */
-export function accessCommands(kernel: OperatorKernel): OperatorCommand[] {
-  const { open, clock, events } = kernel;
-  const { database } = open;
-  const organizations = new OrganizationRepository(database);
-  const members = new MemberRepository(database);
-  const keys = new ApiKeyRepository(database);
-  return [
-    createOrganization(new CreateOrganization(database, clock, organizations, members)),
-    setOrganization(new UpdateOrganization(database, clock, events, organizations)),
-    addMember(new AddMember(database, clock, members)),
-    createKey(new IssueApiKey(database, clock, members, keys, new ResourceLookups())),
-    revokeKey(new RevokeApiKey(database, clock, events, keys)),
-  ];
-}
+const ofOrganization: CommandOption = { name: 'org', value: '<id>', required: true, about: 'the organization' };
 
-function createOrganization(useCase: CreateOrganization): OperatorCommand {
-  return {
+/** The operator's commands for organizations, members and keys. */
+export const accessCommands: readonly OperatorCommand[] = [
+  {
     name: 'org create',
-    usage: `org create --name N ${SETTINGS_USAGE} [--owner-email E]`,
-    run: async (args) => {
-      const given = readArguments(args, { options: ['name', 'owner-email', ...SETTINGS] });
-      const name = requiredOption(given, 'name');
-      const ownerEmail = given.options['owner-email'];
-      const { organization, owner } = await useCase.execute({ name, ownerEmail, ...settingsOf(given) });
-      return { id: organization.id, name: organization.name, ownerId: owner.id };
-    },
-  };
-}
-
-function setOrganization(useCase: UpdateOrganization): OperatorCommand {
-  return {
+    about: 'Makes an organization and the member who owns it.',
+    options: [
+      { name: 'name', value: 'N', required: true, about: 'its name' },
+      ...SETTINGS,
+      { name: 'owner-email', value: 'E', about: "the owner's address" },
+    ],
+    handler: async () => (await import('./organization-handlers.js')).createOrganization,
+  },
+  {
     name: 'org set',
-    usage: `org set <id> ${SETTINGS_USAGE}`,
-    run: async (args) => {
-      const given = readArguments(args, { options: SETTINGS, positionals: ['id'] });
-      const changed = await useCase.execute(positionalId(given), settingsOf(given));
-      const { id, name, plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted } = changed;
-      return { id, name, plan, features, agentLimit, crawlPages, creditsIncluded, creditsExhausted };
-    },
-  };
-}
-
-function addMember(useCase: AddMember): OperatorCommand {
-  return {
+    about: 'Changes the settings of an organization; what is left out stays.',
+    positionals: ['id'],
+    options: SETTINGS,
+    handler: async () => (await import('./organization-handlers.js')).setOrganization,
+  },
+  {
+    name: 'org list',
+    about: 'Lists all organizations, the oldest first.',
+    handler: async () => (await import('./organization-handlers.js')).listOrganizations,
+  },
+  {
+    name: 'org show',
+    about: 'Shows one organization.',
+    positionals: ['id'],
+    handler: async () => (await import('./organization-handlers.js')).showOrganization,
+  },
+  {
     name: 'member add',
-    usage: 'member add <orgId> --email E --role owner|admin|member',
-    run: async (args) => {
-      const given = readArguments(args, { options: ['email', 'role'], positionals: ['orgId'] });
-      const request = { email: requiredOption(given, 'email'), role: requiredOption(given, 'role') };
-      const { id } = await useCase.execute(positionalId(given), request);
-      return { id };
-    },
-  };
-}
-
-function createKey(useCase: IssueApiKey): OperatorCommand {
-  return {
+    about: 'Adds a member to an organization.',
+    positionals: ['orgId'],
+    options: [
+      { name: 'email', value: 'E', required: true, about: "the member's address" },
+      { name: 'role', value: 'owner|admin|member', required: true, about: 'owners and admins issue API keys' },
+    ],
+    handler: async () => (await import('./member-handlers.js')).addMember,
+  },
+  {
+    name: 'member list',
+    about: 'Lists the members of an organization, the oldest first.',
+    options: [ofOrganization],
+    handler: async () => (await import('./member-handlers.js')).listMembers,
+  },
+  {
     name: 'key create',
-    usage: 'key create --org <id> --capabilities a,b [--agents x,y] [--member <id>] [--name N]',
-    run: async (args) => {
-      const given = readArguments(args, { options: ['org', 'capabilities', 'agents', 'member', 'name'] });
-      const { agents, member, name = 'Operator key' } = given.options;
-      const capabilities = listOption(requiredOption(given, 'capabilities')) ?? [];
-      const memberId = member === undefined ? undefined : idOf('member', member);
-      const organizationId = idOf('org', requiredOption(given, 'org'));
-      const request = { name, capabilities, agentIds: listOption(agents) };
-      const { key, record } = await useCase.byOperator(organizationId, memberId, request);
-      return { id: record.id, key };
-    },
-  };
-}
-
-function revokeKey(useCase: RevokeApiKey): OperatorCommand {
-  return {
+    about: 'Issues an API key, which is shown this once.',
+    options: [
+      ofOrganization,
+      { name: 'capabilities', value: 'a,b', required: true, about: 'of chat, manageAgents and manageApiKeys' },
+      { name: 'agents', value: 'x,y', about: 'ids of the only agents that it may use' },
+      { name: 'member', value: '<id>', about: 'whose key it is; the owner where it is left out' },
+      { name: 'name', value: 'N', about: 'what lists call it' },
+    ],
+    handler: async () => (await import('./key-handlers.js')).createKey,
+  },
+  {
+    name: 'key list',
+    about: 'Lists the API keys of an organization that are not revoked, the oldest first, without the keys themselves.',
+    options: [ofOrganization],
+    handler: async () => (await import('./key-handlers.js')).listKeys,
+  },
+  {
     name: 'key revoke',
-    usage: 'key revoke <id>',
-    run: async (args) => {
-      const id = positionalId(readArguments(args, { options: [], positionals: ['id'] }));
-      await useCase.execute(undefined, id);
-      return { id, revoked: true };
-    },
-  };
-}
-
-function settingsOf({ options }: CommandArguments<(typeof SETTINGS)[number]>): OrganizationSettings {
-  return {
-    plan: options.plan,
-    features: listOption(options.features),
-    agentLimit: wholeNumberOrNone('--agent-limit', options['agent-limit']),
-    crawlPages: wholeNumber('--crawl-pages', options['crawl-pages']),
-    creditsIncluded: wholeNumberOrNone('--credits', options.credits),
-    creditsExhausted: options['credits-exhausted'],
-  };
-}
-
-function wholeNumberOrNone(option: string, text: string | undefined): number | null | undefined {
-  if (text === undefined) return undefined;
-  if (text === 'none') return null;
-  if (!/^\d{1,10}$/.test(text)) throw new ValidationFailed(`${option}: must be a whole number, or none`);
-  return Number(text);
-}
-
-function wholeNumber(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,10}$/.test(text)) throw new ValidationFailed(`${option}: must be a whole number`);
-  return Number(text);
-}
-
-function positionalId({ positionals }: CommandArguments<string>): string {
-  return idOf('id', positionals[0] ?? '');
-}
-
-function idOf(field: string, text: string): string {
-  const id = text.toLowerCase();
-  if (isUuid(id)) return id;
-  throw new ValidationFailed(`${field}: '${text}' is not an id (a UUID)`);
-}
+    about: 'Revokes an API key for good.',
+    positionals: ['id'],
+    handler: async () => (await import('./key-handlers.js')).revokeKey,
+  },
+];

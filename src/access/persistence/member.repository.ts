@@ -14,6 +14,11 @@ export class MemberRepository {
     return this.database.read((em) => em.findOne(Member, { organizationId, id }));
   }
 
+  /** The organization's members, oldest first. */
+  list(organizationId: string): Promise<Member[]> {
+    return this.database.read((em) => em.find(Member, { organizationId }, { orderBy: { id: 'asc' } }));
+  }
+
   /** The organization's first owner. */
   findOwner(organizationId: string): Promise<Member | null> {
     return this.database.read((em) =>

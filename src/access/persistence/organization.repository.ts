@@ -32,6 +32,11 @@ export class OrganizationRepository {
     return this.database.read((em) => em.findOne(Organization, { id }));
   }
 
+  /** Oldest first. */
+  list(): Promise<Organization[]> {
+    return this.database.read((em) => em.find(Organization, {}, { orderBy: { id: 'asc' } }));
+  }
+
   findOldest(): Promise<Organization | null> {
     return this.database.read(async (em) => (await em.find(Organization, {}, { orderBy: { id: 'asc' }, limit: 1 }))[0] ?? null);
   }

@@ -2,7 +2,6 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import type { Settings } from '../config/index.js';
 import type { ContextSchema } from '../database/index.js';
 import type { HealthCheck } from '../http/index.js';
-import type { OperatorCommand, OperatorKernel } from '../operator/index.js';
 
 /**
  * One context as the composition root knows it: its `index.ts` exports one object of this type, and `app.module.ts`
@@ -13,10 +12,8 @@ export interface Context<Runs = never> {
   readonly name: string;
   /** What it is made of. Classes that other parts of the object name are exported by them. */
   readonly modules: readonly (Type | DynamicModule)[];
-  /** Its tables; absent where it keeps nothing. */
+  /** Its tables, which `schemas.ts` lists too; absent where it keeps nothing. */
   readonly schema?: ContextSchema;
-  /** The operator's commands that it adds to the command line. */
-  readonly commands?: (kernel: OperatorKernel) => readonly OperatorCommand[];
   readonly runs?: Runs;
   /** Parts of it without which a process is not ready; each gets what it injects from `modules`. */
   readonly healthChecks?: readonly Type<HealthCheck>[];

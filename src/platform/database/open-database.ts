@@ -1,3 +1,4 @@
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PGlite, types, type PGliteOptions } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
@@ -13,6 +14,7 @@ import { takeDataFolder } from './data-folder.js';
 import { ExactTextPglite } from './exact-text-pglite.js';
 import { escapeLiteral } from './escape-literal.js';
 import { MigrationConnections, type MigrationSettings } from './migration-connections.js';
+import { beginPrepared, PREPARED_DATABASE, preparedVersion, startPart } from './prepared-database.js';
 import { PreparingClient } from './preparing-client.js';
 import { DocumentHydrator } from './json-document.js';
 import type { ContextSchema } from './schema.js';
@@ -88,7 +90,9 @@ export async function openDatabase(
 async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
   const release = takeDataFolder(dataDir);
   try {
-    const open = await openPglite({ dataDir: join(dataDir, 'database') }, schemas);
+    const folder = join(dataDir, 'database');
+    if (!existsSync(folder)) await makeDatabase(folder, schemas);
+    const open = await openPglite({ dataDir: folder }, schemas);
     return {
       ...open,
       close: async () => {
@@ -100,6 +104,14 @@ async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]):
     release();
     throw error;
   }
+}
+
+async function makeDatabase(folder: string, schemas: readonly ContextSchema[]): Promise<void> {
+  if (beginPrepared(folder, preparedVersion(schemas), PREPARED_DATABASE)) return;
+  const part = startPart(folder);
+  const pglite = await startPglite({ dataDir: part });
+  await pglite.close();
+  renameSync(part, folder);
 }
 
 /** Opens an embedded database where the options say, in memory for one. Takes no lock on a folder. */

@@ -3,8 +3,9 @@ import { ManualClock } from '../../../test/support/manual-clock.js';
 import { operatorKernel } from '../../../test/support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../ids/index.js';
-import { runCommand } from '../operator/index.js';
-import { jobCommands, jobsSchema } from './index.js';
+import { runCommand } from '../command-line/index.js';
+import { jobsSchema } from './index.js';
+import { jobCommands } from './jobs-commands.js';
 import { LISTED } from './limits.js';
 
 interface Job {
@@ -22,8 +23,7 @@ beforeEach(() => open.database.query('delete from outbox'));
 afterAll(() => open.close());
 
 const run = async (line: string): Promise<{ readonly jobs: readonly Job[] }> => {
-  const commands = jobCommands(operatorKernel(open, clock));
-  return (await runCommand(commands, line.split(' '))) as { jobs: Job[] };
+  return (await runCommand(jobCommands, operatorKernel(open, clock), line.split(' '))) as { jobs: Job[] };
 };
 const idsOf = async (line: string): Promise<string[]> => (await run(line)).jobs.map(({ id }) => id);
 

@@ -1,38 +1,20 @@
-import { DomainError, ValidationFailed } from '../errors/index.js';
-import { isUuid } from '../ids/index.js';
-import { type OperatorCommand, type OperatorKernel, readArguments } from '../operator/index.js';
-import { OutboxStore } from './outbox-store.js';
-
-const FAILED = '--failed';
+import type { OperatorCommand } from '../command-line/index.js';
 
 /** The operator's commands for jobs that wait and for those whose last attempt has failed. */
-export function jobCommands({ open, clock }: OperatorKernel): OperatorCommand[] {
-  const store = new OutboxStore(open.database, clock);
-  return [
-    {
-      name: 'jobs list',
-      usage: 'jobs list [--failed] [--name <job>]',
-      run: async (args) => {
-        const { options } = readArguments(args.filter((arg) => arg !== FAILED), { options: ['name'] });
-        return { jobs: await store.list(args.includes(FAILED), options.name) };
-      },
-    },
-    {
-      name: 'jobs retry',
-      usage: 'jobs retry <id>',
-      run: async (args) => {
-        const { positionals } = readArguments(args, { options: [], positionals: ['id'] });
-        const id = positionals[0] ?? '';
-        if (!isUuid(id)) throw new ValidationFailed(`id: '${positionals.join()}' is not an id (a UUID)`);
-        if (!(await store.retry(id))) throw await refusal(store, id);
-        return { id: id.toLowerCase(), state: 'pending' };
-      },
-    },
-  ];
-}
-
-async function refusal(store: OutboxStore, id: string): Promise<DomainError> {
-  return (await store.exists(id))
-    ? new DomainError('conflict', `The job ${id} has not failed for the last time: it waits or runs, and is tried again by itself.`)
-    : new DomainError('not_found', `There is no job ${id}: it is done, or was never there.`);
-}
+export const jobCommands: readonly OperatorCommand[] = [
+  {
+    name: 'jobs list',
+    about: 'Lists background jobs that wait.',
+    options: [
+      { name: 'failed', about: 'lists those instead that have failed for the last time' },
+      { name: 'name', value: '<job>', about: 'only jobs of this name' },
+    ],
+    handler: async () => (await import('./jobs-handlers.js')).listJobs,
+  },
+  {
+    name: 'jobs retry',
+    about: 'Has a job that failed for the last time tried again, as if it were new.',
+    positionals: ['id'],
+    handler: async () => (await import('./jobs-handlers.js')).retryJob,
+  },
+];

@@ -3,7 +3,7 @@ import { createConnection } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { codeOf } from '../errors/index.js';
 import { checkAddress, operatorAddress } from './operator-address.js';
-import type { OperatorAnswer } from './operator-protocol.js';
+import type { OperatorAnswer } from './operator-answer.js';
 
 /** No socket, or one that its service left behind when it was killed. */
 const NOBODY = new Set(['ENOENT', 'ECONNREFUSED']);

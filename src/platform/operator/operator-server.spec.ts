@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { prepareDatabase } from '../../../test/support/prepared-cluster.js';
 import { SystemClock } from '../clock/index.js';
-import { readSettings } from '../config/index.js';
+import { readSettings, type Settings } from '../config/index.js';
 import { openDatabase, type OpenDatabase } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { operatorAddress } from './operator-address.js';
 import { askService } from './operator-client.js';
-import type { OperatorCommand } from './operator-command.js';
+import type { OperatorAnswer } from './operator-answer.js';
+import { UsageError } from '../command-line/index.js';
 import { runOperatorLine } from './operator-line.js';
 import { OperatorServer } from './operator-server.js';
 
@@ -30,13 +31,14 @@ afterEach(async () => {
   await rm(root, { recursive: true });
 });
 
-const commands: OperatorCommand[] = [
-  { name: 'echo', usage: 'echo', run: async (args) => ({ args }) },
-  { name: 'refuse', usage: 'refuse', run: () => Promise.reject(new DomainError('conflict', 'It is taken.\nAnd more.')) },
-];
+/** What a service does with a line. */
+async function run([name, ...args]: readonly string[]): Promise<object> {
+  if (name === 'echo') return { args };
+  throw name === 'refuse' ? new DomainError('conflict', 'It is taken.\nAnd more.') : new UsageError('unknown command');
+}
 
-async function serve(folder: string, known = commands): Promise<OperatorServer> {
-  const server = new OperatorServer(folder, known);
+async function serve(folder: string, runLine = run): Promise<OperatorServer> {
+  const server = new OperatorServer(folder, runLine);
   await server.start();
   running.push(server);
   return server;
@@ -96,11 +98,10 @@ describe('the operator socket', () => {
   it('lets a command end before it closes, and does not wait for a caller who never ends a line', async () => {
     const begun = Promise.withResolvers<undefined>();
     const finish = Promise.withResolvers<object>();
-    const run = (): Promise<object> => {
+    const server = await serve(dataDir, () => {
       begun.resolve(undefined);
       return finish.promise;
-    };
-    const server = await serve(dataDir, [{ name: 'wait', usage: 'wait', run }]);
+    });
     const silent = createConnection(operatorAddress(dataDir).path);
     await once(silent, 'connect');
     silent.write('{"line":');
@@ -118,31 +119,30 @@ describe('the operator socket', () => {
 describe('an operator line in embedded mode', () => {
   beforeEach(() => prepareDatabase(dataDir, []));
 
-  const line = (here: readonly OperatorCommand[]) =>
-    runOperatorLine(
-      {
-        settings: readSettings({ DATA_DIR: dataDir }, { role: 'all', demo: false }),
-        schemas: [],
-        clock: new SystemClock(),
-        commands: () => here,
-      },
-      ['echo'],
-    );
-  const inPlace: OperatorCommand[] = [{ name: 'echo', usage: 'echo', run: async () => ({ in: 'this process' }) }];
+  const settings = (): Settings => readSettings({ DATA_DIR: dataDir }, { role: 'all', demo: false });
+  /** A line that answers where it was run. */
+  const line = (): Promise<OperatorAnswer> => {
+    const runHere = async (): Promise<object> => {
+      const open = await openDatabase(settings(), []);
+      await open.close();
+      return { in: 'this process' };
+    };
+    return runOperatorLine({ settings: settings(), clock: new SystemClock(), runHere }, ['echo']);
+  };
 
   it('is run by the service where one listens', async () => {
     await serve(dataDir);
-    expect(await line(inPlace)).toEqual({ ok: true, result: { args: [] } });
+    expect(await line()).toEqual({ ok: true, result: { args: [] } });
   });
 
   it('is run in place where no service has the folder, which is free again afterwards', async () => {
-    expect(await line(inPlace)).toEqual({ ok: true, result: { in: 'this process' } });
-    expect(await line(inPlace)).toMatchObject({ ok: true });
+    expect(await line()).toEqual({ ok: true, result: { in: 'this process' } });
+    expect(await line()).toMatchObject({ ok: true });
   });
 
   it('waits for a service that has the folder and is still starting', async () => {
-    const open: OpenDatabase = await openDatabase(readSettings({ DATA_DIR: dataDir }, { role: 'all', demo: false }), []);
-    const answer = line(inPlace);
+    const open: OpenDatabase = await openDatabase(settings(), []);
+    const answer = line();
     await serve(dataDir);
     expect(await answer).toEqual({ ok: true, result: { args: [] } });
     await open.close();

@@ -3,10 +3,13 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Logger } from '@nestjs/common';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { checkAddress, operatorAddress, prepareAddress } from './operator-address.js';
-import { type OperatorCommand, runCommand, UsageError } from './operator-command.js';
-import { answerOf, operatorRequest } from './operator-protocol.js';
+import { answerOf } from './operator-answer.js';
+import { UsageError } from '../command-line/index.js';
+
+/** A connection carries one request and its answer, each as JSON that ends with its direction. */
+const operatorRequest = z.object({ line: z.array(z.string()) });
 
 /**
  * Runs operator commands inside an embedded service, which alone may use its data folder, for a command
@@ -21,7 +24,7 @@ export class OperatorServer {
 
   constructor(
     private readonly dataDir: string,
-    private readonly commands: readonly OperatorCommand[],
+    private readonly runLine: (line: readonly string[]) => Promise<object>,
   ) {}
 
   async start(): Promise<void> {
@@ -80,7 +83,7 @@ export class OperatorServer {
   }
 
   private async run(given: string): Promise<object> {
-    return runCommand(this.commands, requestIn(given).line);
+    return this.runLine(requestIn(given).line);
   }
 }
 

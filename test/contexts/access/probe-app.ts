@@ -23,9 +23,10 @@ import { EventBus, EventsModule } from '../../../src/platform/events/index.js';
 import { createHttpApp, HttpModule, PublicRoute, StringField } from '../../../src/platform/http/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { LimitsModule } from '../../../src/platform/limits/index.js';
-import { runCommand } from '../../../src/platform/operator/index.js';
+import { runCommand } from '../../../src/platform/command-line/index.js';
 import { createLogger, TelemetryModule } from '../../../src/platform/telemetry/index.js';
 import { useUpBudget } from '../../support/budgets.js';
+import { accessCommands } from '../../../src/access/operator/access-commands.js';
 import { operatorKernel } from '../../support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
@@ -172,8 +173,8 @@ export class ProbeApp {
 
   /** One operator command. */
   async cli(line: string): Promise<Record<string, string>> {
-    const commands = accessContext.commands(operatorKernel(this.open, clock, this.app.get(EventBus)));
-    return (await runCommand(commands, line.split(' '))) as Record<string, string>;
+    const kernel = operatorKernel(this.open, clock, this.app.get(EventBus));
+    return (await runCommand(accessCommands, kernel, line.split(' '))) as Record<string, string>;
   }
 
   /** A fresh organization with one agent and one thread of it. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { DEFAULT_SCHEMA } from 'bullmq';
-import { schemas } from '../../../src/app.module.js';
+import { schemas } from '../../../src/schemas.js';
 import { migrate, openPglite } from '../../../src/platform/database/index.js';
 import { migratePglite } from '../../../src/platform/jobs/pglite-pool.js';
 import { inMemory, preparedCluster } from '../../support/prepared-cluster.js';

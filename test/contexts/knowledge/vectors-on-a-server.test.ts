@@ -2,7 +2,7 @@ import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { vectorOf } from '../../support/embedding-server.js';
 import { inMemory, preparedCluster } from '../../support/prepared-cluster.js';
-import { schemas } from '../../../src/app.module.js';
+import { schemas } from '../../../src/schemas.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import { readSettings, type Settings } from '../../../src/platform/config/index.js';
 import { openDatabase, type OpenDatabase, openPglite } from '../../../src/platform/database/index.js';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { schemas } from '../../../src/app.module.js';
+import { schemas } from '../../../src/schemas.js';
 import { embeddedOnly } from '../../support/modes.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
 

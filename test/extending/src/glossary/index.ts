@@ -10,3 +10,5 @@ export const glossaryContext = {
   schema: glossarySchema,
   runs: { toolSources: [LookUpTerm] },
 } satisfies Context<RunExtensions>;
+
+export { glossarySchema };

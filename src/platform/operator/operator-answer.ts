@@ -1,9 +1,5 @@
-import { z } from 'zod';
 import { messageOf } from '../errors/index.js';
-import { UsageError } from './operator-command.js';
-
-/** A connection carries one request and its answer, each as JSON that ends with its direction. */
-export const operatorRequest = z.object({ line: z.array(z.string()) });
+import { UsageError } from '../command-line/index.js';
 
 export type OperatorAnswer =
   | { readonly ok: true; readonly result: object }
@@ -14,6 +10,10 @@ export async function answerOf(work: Promise<object>): Promise<OperatorAnswer> {
   try {
     return { ok: true, result: await work };
   } catch (error) {
-    return { ok: false, usage: error instanceof UsageError, message: messageOf(error) };
+    return refusal(error);
   }
+}
+
+export function refusal(error: unknown): OperatorAnswer {
+  return { ok: false, usage: error instanceof UsageError, message: messageOf(error) };
 }

@@ -1,0 +1,40 @@
+import { commands } from './commands.js';
+import type { Clock } from './platform/clock/index.js';
+import { readLine, runCommand } from './platform/command-line/index.js';
+import type { Settings } from './platform/config/index.js';
+import { migrate, type OpenDatabase, openDatabase, pendingMigrations } from './platform/database/index.js';
+import { EventBus } from './platform/events/index.js';
+import { MasterKeys, RotateSecrets } from './platform/vault/index.js';
+import { schemas } from './schemas.js';
+
+export interface OperatorHost {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly tell: (line: string) => void;
+}
+
+/**
+ * Runs one operator command on a database that this process opens itself.
+ * @throws DataFolderInUse when a service, or another command, has the folder; what the command throws
+ */
+export async function runHere({ settings, clock, tell }: OperatorHost, line: readonly string[]): Promise<object> {
+  const { command } = readLine(commands, line);
+  const open = await openDatabase(settings, schemas);
+  try {
+    if (command.name !== 'migrate') await requireTables(open, settings);
+    const rotateSecrets = (): RotateSecrets => new RotateSecrets(open.database, MasterKeys.load(settings));
+    return await runCommand(commands, { open, clock, events: new EventBus(), rotateSecrets, tell }, line);
+  } finally {
+    await open.close();
+  }
+}
+
+/** Embedded, this process alone has the database, so there is nothing to wait for the operator's word. */
+async function requireTables(open: OpenDatabase, { embedded }: Settings): Promise<void> {
+  if (embedded) {
+    await migrate(open);
+    return;
+  }
+  const pending = await pendingMigrations(open);
+  if (pending.length > 0) throw new Error(`the database lacks ${pending.length} migrations; run the command migrate first`);
+}

@@ -1,0 +1,13 @@
+export { helpOn, helpOnAll, helpTopic } from './command-help.js';
+export { commandIn, readLine, runCommand, unknownCommand } from './command-line.js';
+export {
+  type CommandArguments,
+  type CommandHandler,
+  type CommandOption,
+  listOption,
+  type OperatorCommand,
+  type OperatorKernel,
+  requiredOption,
+  UsageError,
+} from './operator-command.js';
+export { serviceCommands } from './service-commands.js';

@@ -1,0 +1,70 @@
+import type { Clock } from '../clock/index.js';
+import type { OpenDatabase } from '../database/index.js';
+import type { EventBus } from '../events/index.js';
+import type { RotateSecrets } from '../vault/index.js';
+
+/** What commands work with: the service's own, or the CLI's when no service runs. */
+export interface OperatorKernel {
+  readonly open: OpenDatabase;
+  readonly clock: Clock;
+  readonly events: EventBus;
+  /** Made when it is asked for: the other commands do without the master keys. */
+  readonly rotateSecrets: () => RotateSecrets;
+  /** Tells the operator what a command that takes long is about; absent where nobody looks on. */
+  readonly tell?: (line: string) => void;
+}
+
+/**
+ * One command of the operator's command line, as far as it is known before anything is opened: the command line loads
+ * all declarations for `--help`, and the handler of one command when it runs. So a file of declarations imports nothing
+ * but types.
+ */
+export interface OperatorCommand {
+  /** One or two words: `migrate`, `org create`. */
+  readonly name: string;
+  /** One sentence. */
+  readonly about: string;
+  /** Names of the arguments without an option, in order. Any number may follow a last one that ends with `...`. */
+  readonly positionals?: readonly string[];
+  readonly options?: readonly CommandOption[];
+  readonly handler: () => Promise<CommandHandler>;
+}
+
+export interface CommandOption {
+  readonly name: string;
+  /** How the usage calls the value, for instance `a,b`; absent for an option that takes none. */
+  readonly value?: string;
+  readonly required?: boolean;
+  readonly about: string;
+}
+
+/**
+ * @returns the answer, printed as one line of JSON
+ * @throws UsageError when the arguments are wrong; DomainError when the service refuses
+ */
+export type CommandHandler = (kernel: OperatorKernel, given: CommandArguments) => Promise<object>;
+
+export interface CommandArguments {
+  readonly positionals: readonly string[];
+  readonly options: Readonly<Partial<Record<string, string>>>;
+  /** The options that take no value and are there. */
+  readonly switches: ReadonlySet<string>;
+}
+
+/** The line cannot be understood; `message` says what is wrong with it. */
+export class UsageError extends Error {}
+
+/** @throws UsageError when the option is missing */
+export function requiredOption({ options }: CommandArguments, option: string): string {
+  const value = options[option];
+  if (value === undefined) throw new UsageError(`--${option} is required`);
+  return value;
+}
+
+/** A comma-separated list without empty entries. */
+export function listOption(value: string | undefined): string[] | undefined {
+  return value
+    ?.split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { schemas } from '../../schemas.js';
+import { startPglite } from './open-database.js';
+import { beginPrepared, prepareDatabase, PREPARED_DATABASE, preparedVersion } from './prepared-database.js';
+import { type ContextSchema, migration } from './schema.js';
+
+let root: string;
+let file: string;
+let target: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'prepared-'));
+  [file, target] = [join(root, 'prepared.zst'), join(root, 'database')];
+  mkdirSync(join(root, 'made/base/5'), { recursive: true });
+  writeFileSync(join(root, 'made/PG_VERSION'), '18');
+  writeFileSync(join(root, 'made/base/5/1'), Buffer.alloc(100_000, 7));
+  prepareDatabase(join(root, 'made'), 'one', file);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const filesIn = (folder: string): string[] => (readdirSync(folder, { recursive: true }) as string[]).sort();
+
+describe('a prepared database', () => {
+  it('is what a new one begins with, for its owner alone', () => {
+    expect(beginPrepared(target, 'one', file)).toBe(true);
+    expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
+    expect(readFileSync(join(target, 'base/5/1'))).toEqual(Buffer.alloc(100_000, 7));
+    expect([target, join(target, 'base'), join(target, 'PG_VERSION')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700, 0o600]);
+  });
+
+  it('replaces what a process that was killed has copied of it', () => {
+    mkdirSync(`${target}.part/pg_wal`, { recursive: true });
+    writeFileSync(`${target}.part/PG_VERSION`, '');
+    writeFileSync(`${target}.part/pg_wal/left`, '');
+    expect(beginPrepared(target, 'one', file)).toBe(true);
+    expect(filesIn(root)).not.toContain('database.part');
+    expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
+  });
+
+  it.each([
+    ['missing', () => rmSync(file)],
+    ['of another version', () => prepareDatabase(join(root, 'made'), 'two', file)],
+    ['cut off', () => truncateSync(file, statSync(file).size / 2)],
+    ['no such thing', () => writeFileSync(file, 'not a database')],
+  ])('is left alone where it is %s', (_what, spoil) => {
+    spoil();
+    expect(beginPrepared(target, 'one', file)).toBe(false);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it('is another one when a migration changes', () => {
+    const schema = (sql: string): ContextSchema => ({ entities: [], migrations: [migration('2026010100_test', [sql])] });
+    const versions = [schema('select 1'), schema('select 2')].map((one) => preparedVersion([one]));
+    expect(new Set(versions).size).toBe(2);
+  });
+});
+
+describe('the database that the build prepares', () => {
+  it('has every table, and no row that an installation should make itself', async () => {
+    expect(beginPrepared(target, preparedVersion(schemas), PREPARED_DATABASE)).toBe(true);
+    const pglite = await startPglite({ dataDir: target });
+    const { rows: done } = await pglite.query<{ name: string }>('select name from schema_migrations order by id');
+    expect(new Set(done.map(({ name }) => name))).toEqual(new Set(schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))));
+    const { rows: tables } = await pglite.query<{ name: string }>(
+      `select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace in ('public'::regnamespace, 'bullmq'::regnamespace)`,
+    );
+    const filled: string[] = [];
+    for (const { name } of tables) {
+      if ((await pglite.query(`select from ${name} limit 1`)).rows.length > 0) filled.push(name);
+    }
+    await pglite.close();
+    expect(filled.sort()).toEqual(['bullmq.migration', 'schema_migrations']);
+  });
+});

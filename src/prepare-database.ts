@@ -1,0 +1,32 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate, openPglite, PREPARED_DATABASE, prepareDatabase, preparedVersion, readPrepared } from './platform/database/index.js';
+import { migratePglite } from './platform/jobs/pglite-pool.js';
+import { schemas } from './schemas.js';
+
+// A step of the build: makes the database that first starts begin with. It has tables and no rows but the names of the
+// migrations: keys, organizations and secrets are each installation's own.
+
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/database', import.meta.url));
+
+/** Kept between builds, which empty dist/: making it takes seconds, and few builds change a migration. */
+async function prepared(version: string): Promise<string> {
+  const file = join(CACHE, `${version}.zst`);
+  if (readPrepared(file, version)) return file;
+  mkdirSync(dirname(file), { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), 'prepare-database-'));
+  try {
+    const open = await openPglite({ dataDir: folder }, schemas);
+    await migrate(open);
+    if (open.native.kind === 'embedded') await migratePglite(open.native.pglite);
+    await open.close();
+    prepareDatabase(folder, version, file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return file;
+}
+
+copyFileSync(await prepared(preparedVersion(schemas)), fileURLToPath(PREPARED_DATABASE));
