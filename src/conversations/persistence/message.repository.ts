@@ -77,7 +77,7 @@ export class MessageRepository {
     { limit, maxBytes, toolCalls }: PageBounds & { readonly toolCalls: boolean },
   ): Promise<Page<ShownMessage>> {
     const bytes = toolCalls ? sql<number>`shown_bytes + component_bytes + tool_bytes` : sql<number>`shown_bytes + component_bytes`;
-    const calls = toolCalls ? sql<unknown>`tool_calls` : sql<unknown>`'[]'::jsonb`;
+    const calls = toolCalls ? sql`tool_calls` : sql`'[]'::jsonb`;
     const page = newestWithin(organizationId, threadId, limit, bytes)
       .selectFrom('newest')
       .select([...SHOWN_COLUMNS, calls.as('tool_calls'), sql<number>`(select count(*)::int from newest)`.as('found')])

@@ -2,9 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { schemas } from '../../schemas.js';
-import { startPglite } from './open-database.js';
-import { beginPrepared, prepareDatabase, PREPARED_DATABASE, preparedVersion } from './prepared-database.js';
+import { beginPrepared, prepareDatabase, preparedVersion } from './prepared-database.js';
 import { type ContextSchema, migration } from './schema.js';
 
 let root: string;
@@ -55,23 +53,5 @@ describe('a prepared database', () => {
     const schema = (sql: string): ContextSchema => ({ entities: [], migrations: [migration('2026010100_test', [sql])] });
     const versions = [schema('select 1'), schema('select 2')].map((one) => preparedVersion([one]));
     expect(new Set(versions).size).toBe(2);
-  });
-});
-
-describe('the database that the build prepares', () => {
-  it('has every table, and no row that an installation should make itself', async () => {
-    expect(beginPrepared(target, preparedVersion(schemas), PREPARED_DATABASE)).toBe(true);
-    const pglite = await startPglite({ dataDir: target });
-    const { rows: done } = await pglite.query<{ name: string }>('select name from schema_migrations order by id');
-    expect(new Set(done.map(({ name }) => name))).toEqual(new Set(schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))));
-    const { rows: tables } = await pglite.query<{ name: string }>(
-      `select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace in ('public'::regnamespace, 'bullmq'::regnamespace)`,
-    );
-    const filled: string[] = [];
-    for (const { name } of tables) {
-      if ((await pglite.query(`select from ${name} limit 1`)).rows.length > 0) filled.push(name);
-    }
-    await pglite.close();
-    expect(filled.sort()).toEqual(['bullmq.migration', 'schema_migrations']);
   });
 });

@@ -28,11 +28,11 @@ beforeAll(async () => {
   organization = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search,ai_gateway');
 });
 
-function fixture<Content>(name: string): Content {
-  return JSON.parse(readFileSync(join(import.meta.dirname, `../../support/stored-json/${name}.json`), 'utf8')) as Content;
+function fixture(name: string): unknown {
+  return JSON.parse(readFileSync(join(import.meta.dirname, `../../support/stored-json/${name}.json`), 'utf8'));
 }
 
-const AGENTS = fixture<readonly AgentFixture[]>('agents');
+const AGENTS = fixture('agents') as readonly AgentFixture[];
 
 async function insert(table: string, row: Row): Promise<void> {
   const columns = Object.keys(row).join(', ');
@@ -99,7 +99,7 @@ it('what a later version stored of an agent is kept by a change that this versio
 });
 
 it('hooks that were stored by their first version read as today', async () => {
-  const { document, sessionStart } = fixture<{ document: Row; sessionStart: Row }>('hooks');
+  const { document, sessionStart } = fixture('hooks') as { document: Row; sessionStart: Row };
   const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
   await insert('agent_hooks', { agent_id, organization_id: organization.id, document, session_start: sessionStart });
   expect(await get(`agents/${agent_id}/hooks`)).toEqual({ hooks: document });
@@ -107,7 +107,7 @@ it('hooks that were stored by their first version read as today', async () => {
 });
 
 it('integrations that were stored by earlier versions read as today, with their tools', async () => {
-  const stored = fixture<readonly (Row & { identity: string; tools: unknown; overview: unknown })[]>('integrations');
+  const stored = fixture('integrations') as readonly (Row & { identity: string; tools: unknown; overview: unknown })[];
   const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
   const organization_id = organization.id;
   for (const { type, identity, settings, tools, overview } of stored) {
@@ -136,7 +136,7 @@ it('messages and traces that were stored by earlier versions read as today, and 
   const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
   const { key, id: organization_id } = organization;
   const thread_id = (await service.http<{ id: string }>('POST', '/v1/threads', { key, body: { assistant_id: agent_id } })).body.id;
-  const stored = fixture<readonly { row: Row }[]>('messages');
+  const stored = fixture('messages') as readonly { row: Row }[];
   for (const { row } of stored) {
     const said = { organization_id, thread_id, run_id: newId(), status: 'completed', blocked: false, created_at: NOW };
     await insert('messages', { ...said, id: newId(), role: 'user', content: 'And?' });
@@ -150,7 +150,7 @@ it('messages and traces that were stored by earlier versions read as today, and 
   expect(run.status).toBe(200);
   expect(JSON.stringify(service.models.requests.at(-1)?.body)).toContain('Go on.');
 
-  const { steps } = fixture<{ steps: unknown }>('trace');
+  const { steps } = fixture('trace') as { steps: unknown };
   const trace = { id: newId(), organization_id, agent_id, thread_id, channel: 'api', provider: 'anthropic', model: 'm', status: 'completed' };
   const times = { started_at: NOW, latency_ms: 5, credits: 0, input: 'Hi', output: 'Hello', ended_at: NOW, stored_bytes: 9, withheld: false };
   await insert('traces', { ...trace, ...times, steps });

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startPglite } from './platform/database/open-database.js';
+import { beginPrepared, PREPARED_DATABASE, preparedVersion } from './platform/database/prepared-database.js';
+import { schemas } from './schemas.js';
+
+let root: string;
+let target: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'prepared-'));
+  target = join(root, 'database');
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe('the database that the build prepares', () => {
+  it('has every table, and no row that an installation should make itself', async () => {
+    expect(beginPrepared(target, preparedVersion(schemas), PREPARED_DATABASE)).toBe(true);
+    const pglite = await startPglite({ dataDir: target });
+    const { rows: done } = await pglite.query<{ name: string }>('select name from schema_migrations order by id');
+    expect(new Set(done.map(({ name }) => name))).toEqual(new Set(schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))));
+    const { rows: tables } = await pglite.query<{ name: string }>(
+      `select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace in ('public'::regnamespace, 'bullmq'::regnamespace)`,
+    );
+    const filled: string[] = [];
+    for (const { name } of tables) {
+      if ((await pglite.query(`select from ${name} limit 1`)).rows.length > 0) filled.push(name);
+    }
+    // Until when processes of a former version may run beside this one: in a new database there never was one.
+    const { rows: salted } = await pglite.query<{ over: boolean }>('select needed_until <= now() as over from salted_end_users');
+    await pglite.close();
+    expect(filled.sort()).toEqual(['bullmq.migration', 'salted_end_users', 'schema_migrations']);
+    expect(salted).toEqual([{ over: true }]);
+  });
+});
