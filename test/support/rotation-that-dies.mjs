@@ -26,4 +26,4 @@ RotateSecrets.prototype.rotateBatch = async function (...given) {
   if (batches === 5) step('some secrets are under the new key');
 };
 
-await built(process.env.PROGRAM === 'cli' ? 'cli.js' : 'main.js');
+await built(process.env.PROGRAM === 'cli' ? 'cli.unbundled.js' : 'main.unbundled.js');

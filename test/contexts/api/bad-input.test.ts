@@ -246,6 +246,11 @@ async function announced(requestLine: string, bytes: number): Promise<{ status: 
       `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n`,
   );
   let answer = '';
-  for await (const chunk of socket) answer += String(chunk);
+  for await (const chunk of socket) {
+    answer += String(chunk);
+    // The connection stays open for the body that was announced.
+    const [head = '', body] = answer.split('\r\n\r\n');
+    if (body !== undefined && Buffer.byteLength(body) >= Number(/^content-length: (\d+)/im.exec(head)?.[1])) break;
+  }
   return { status: Number(answer.slice(9, 12)), text: answer.slice(answer.indexOf('\r\n\r\n') + 4) };
 }
