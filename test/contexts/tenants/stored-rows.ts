@@ -14,7 +14,7 @@ const OF_THE_PROCESS = new Set([
   // Sums of entries, to which a job adds.
   'credit_periods',
   // What a job counts of traces, minutes after their runs.
-  'trace_counts', 'agent_usage', 'agent_users', 'removed_runs',
+  'trace_counts', 'agent_usage', 'agent_users', 'removed_runs', 'suggestion_usage',
   // What a crawl has done so far; tests move the clock on, and sites are crawled again.
   'knowledge_website_origins', 'knowledge_website_pages',
 ]);
