@@ -1,8 +1,8 @@
 import { DomainError, type ErrorKind } from '../../platform/errors/index.js';
 
 /**
- * `refused`: the account or the sign-in is not accepted any more. `forbidden`: this file alone. `busy`: asked too often.
- * `answer`: what came is not what the API says. `endless`: it goes on without coming to an end.
+ * `refused`: the drive does not accept the account or the sign-in any more. `forbidden`: this file alone. `busy`: asked too
+ * often. `unreachable`: no answer, or a 5xx. `answer`: what came is not what the API says. `endless`: it goes on without coming to an end.
  */
 export type DriveFailureReason =
   | 'refused' | 'forbidden' | 'not_found' | 'busy' | 'unreachable' | 'too_large' | 'export_too_large' | 'bad_request' | 'answer' | 'endless';
@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<DriveFailureReason, ErrorKind>> = {
   forbidden: 'invalid',
   not_found: 'invalid',
   busy: 'unavailable',
-  unreachable: 'bad_gateway',
+  unreachable: 'unavailable',
   too_large: 'bad_gateway',
   export_too_large: 'bad_gateway',
   bad_request: 'bad_gateway',
@@ -30,7 +30,7 @@ export class DriveFailure extends DomainError {
     detail?: string,
   ) {
     super(KINDS[reason], message, {
-      ...(reason === 'busy' && { retryAfterSeconds: Math.min(3_600, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))) }),
+      ...(KINDS[reason] === 'unavailable' && { retryAfterSeconds: Math.min(3_600, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))) }),
       ...(detail !== undefined && { detail }),
     });
   }

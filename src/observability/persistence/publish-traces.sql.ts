@@ -7,7 +7,7 @@ import { BUCKET_GROWTH } from '../domain/duration-histogram.js';
 
 /** Number of the bucket that a duration of milliseconds falls into; null without one. */
 export const bucketOf = (milliseconds: string): string =>
-  `ceil(ln(greatest(${milliseconds}, 1)::float8) / ln(${BUCKET_GROWTH}))::int`;
+  `ceil(ln((case when ${milliseconds} < 1 then 1 else ${milliseconds} end)::float8) / ln(${BUCKET_GROWTH}))::int`;
 
 const TOKENS = `
   coalesce(input_tokens, 0)::float8 as "inputTokens", coalesce(output_tokens, 0)::float8 as "outputTokens",

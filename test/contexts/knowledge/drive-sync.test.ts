@@ -94,7 +94,7 @@ describe('a sync', () => {
     expect(answer.text).not.toContain(there);
     expect((await at.read()).status).toBe(404);
     drive.before = (_request, response) => (json(response, 500, {}, { 'retry-after': '0' }), true);
-    expect((await at.put([there])).status).toBe(502);
+    expect((await at.put([there])).status).toBe(503);
     expect((await at.read()).status).toBe(404);
   });
 

@@ -189,6 +189,17 @@ describe('the usage of an agent', () => {
     }
   });
 
+  it('leaves runs that ended before a first token out of the time to it', async () => {
+    const talk = await Talk.start(service);
+    await failed(talk);
+    for (let round = 0; round < 2; round += 1) {
+      const { series } = await usage(talk);
+      const [ran] = series.filter(({ runs }) => runs > 0);
+      expect(ran).toMatchObject({ runs: 1, failed: 1, durationMs: { p50: expect.any(Number) }, timeToFirstTokenMs: { p50: null, p95: null } });
+      await publish();
+    }
+  });
+
   it('adds late runs to an hour that has been counted, in batches of many', async () => {
     const talk = await Talk.start(service);
     const newest = new Date(clock.now().getTime() - 30 * MINUTE_MS);
