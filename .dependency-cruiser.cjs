@@ -11,6 +11,7 @@ const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
 const PUBLIC_API = '^src/[^/]+/index\\.ts$';
 /** What the command line knows of a context without loading it. */
 const COMMANDS = '^src/[^/]+/operator/[^/]+-commands\\.ts$';
+const ALL_COMMANDS = '^src/.+/[^/]+-commands\\.ts$';
 const MODEL_RUNTIMES = '^src/models/providers/[^/]+/';
 /** Stands beside the source, but may reach for what it needs to check it. */
 const SPEC = '\\.spec\\.ts$';
@@ -118,6 +119,12 @@ module.exports = {
       'What imports OpenTelemetry is itself imported when it is needed, not at every start.',
       { path: '^src/', pathNot: ['^src/observability/otlp/', SPEC] },
       { path: '^src/observability/otlp/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    ),
+    rule(
+      'commands-on-demand',
+      'Every call of the command line reads these files; a handler, and what it needs, is loaded only when its command runs.',
+      { path: ALL_COMMANDS },
+      { dependencyTypesNot: ['dynamic-import', 'type-only'] },
     ),
     rule(
       'no-node-process',

@@ -12,7 +12,8 @@ const FOLDER = resolve('dist/bundle');
  */
 const PROGRAMS = [
   { main: 'dist/main.js', parser: 'dist/knowledge/parsing/child/main.js' },
-  { cli: 'dist/cli.js', 'prepare-database': 'dist/prepare-database.js' },
+  { cli: 'dist/cli.js' },
+  { 'prepare-database': 'dist/prepare-database.js' },
 ];
 
 /**

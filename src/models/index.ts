@@ -52,6 +52,7 @@ export {
   takesMediaType,
   takesSemanticWeight,
 } from './providers/lookup.js';
+export { PROVIDER_BODIES } from './providers/provider-bodies.js';
 export type { KeyChoice } from './providers/shared/own-key.js';
 export type { ModelChoice } from './providers/shared/provider.js';
 export { ProviderResponse } from './providers/shared/provider.dto.js';

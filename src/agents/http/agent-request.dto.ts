@@ -1,4 +1,4 @@
-import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART, PROVIDERS } from '../../models/index.js';
+import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART } from '../../models/index.js';
 import {
   BooleanField,
   EnumListField,
@@ -14,7 +14,7 @@ import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, WEB_SEARCH_TYPES } from '../domain/a
 import { TIMEOUT_MINUTES } from '../domain/agent-settings.js';
 import { DEFAULT_KNOWLEDGE_SEARCH } from '../domain/knowledge-search.js';
 import type { ProviderChange, ProviderRequest, UnavailableProvider } from '../domain/provider-settings.js';
-import { variantsOf } from './provider-variants.js';
+import { providerVariants } from './provider-variants.js';
 
 const OPTIONAL = { optional: true } as const;
 
@@ -111,7 +111,7 @@ export class CreateAgentBody extends AgentBody {
     description: 'What the model is told before every conversation; empty by default. The sections follow it.',
   })
   readonly systemPrompt?: string;
-  @UnionField('type', variantsOf(PROVIDERS, ({ bodies }) => bodies.create), { description: 'Whose model answers. The type cannot be changed later.' })
+  @UnionField('type', providerVariants('create'), { description: 'Whose model answers. The type cannot be changed later.' })
   readonly provider!: ProviderRequest | UnavailableProvider;
   @ObjectField(() => ToolsBody, { ...OPTIONAL, description: 'Which calls of tools a person has to approve, and which managed tools the agent has.' })
   readonly tools?: ToolsBody;
@@ -131,7 +131,7 @@ export class ChangeAgentBody extends AgentBody {
   readonly systemPrompt?: string;
   @UnionField(
     'type',
-    variantsOf(PROVIDERS, ({ bodies }) => bodies.change),
+    providerVariants('change'),
     { optional: true, description: 'The type must be that of the agent.' },
   )
   readonly provider?: ProviderChange;

@@ -1,4 +1,4 @@
-import { MODEL_PROVIDERS, ProviderResponse } from '../../models/index.js';
+import { ProviderResponse } from '../../models/index.js';
 import {
   BooleanField,
   EnumField,
@@ -14,7 +14,7 @@ import {
 } from '../../platform/http/index.js';
 import type { ProviderDescription } from '../domain/agent-description.js';
 import { COMPONENT_SWITCHES, type ComponentSwitch, FREQUENCIES } from '../domain/response-components.js';
-import { variantsOf } from './provider-variants.js';
+import { providerVariants } from './provider-variants.js';
 
 /* The answers of `agent-view.ts` as the OpenAPI document describes them. */
 
@@ -23,7 +23,7 @@ export class ClassicProviderResponse extends ProviderResponse {
   readonly type!: 'classic';
 }
 
-const MANAGED = variantsOf(MODEL_PROVIDERS, ({ bodies }) => bodies.response);
+const MANAGED = providerVariants('response');
 
 export class ToolsResponse {
   @BooleanField({ description: 'A person approves calls of tools that change something.' })

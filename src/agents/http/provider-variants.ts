@@ -1,9 +1,11 @@
+import { PROVIDER_BODIES } from '../../models/index.js';
 import type { DtoClass, Variants } from '../../platform/http/index.js';
 
-/** The variants of a union over providers, by their types. */
-export function variantsOf<Provider extends { readonly type: string }>(
-  providers: readonly Provider[],
-  classOf: (provider: Provider) => DtoClass,
-): Variants {
-  return Object.fromEntries(providers.map((provider) => [provider.type, () => classOf(provider)]));
+type Bodies = { readonly [Name in 'create' | 'change' | 'response']?: DtoClass };
+
+/** The variants of `provider`, by its type: of those that have such a body. */
+export function providerVariants(name: keyof Bodies): Variants {
+  return Object.fromEntries(
+    Object.entries<Bodies>(PROVIDER_BODIES).flatMap(([type, { [name]: body }]) => (body ? [[type, () => body]] : [])),
+  );
 }

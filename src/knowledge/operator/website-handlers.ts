@@ -1,20 +1,17 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { isUuid } from '../../platform/ids/index.js';
-import { writeJob } from '../../platform/jobs/index.js';
+import { JobWriter } from '../../platform/jobs/index.js';
 import type { CommandHandler } from '../../platform/command-line/index.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 import { SelectPages } from '../website/select-pages.js';
-import { type JobWriter, StartCrawl } from '../website/start-crawl.js';
+import { StartCrawl } from '../website/start-crawl.js';
 
 export const selectPages: CommandHandler = async ({ open, clock }, { positionals }) => {
   const [agentId = '', rootUrl = '', ...urls] = positionals;
   const id = agentId.toLowerCase();
   if (!isUuid(id)) throw new ValidationFailed(`agentId: '${agentId}' is not an id (a UUID)`);
   const websites = new WebsiteRepository(open.database);
-  const jobs: JobWriter = {
-    enqueue: (transaction, job, payload, options) => writeJob(transaction, clock, job, payload, options),
-  };
-  const useCase = new SelectPages(open.database, websites, new StartCrawl(websites, jobs, clock));
+  const useCase = new SelectPages(open.database, websites, new StartCrawl(websites, new JobWriter(clock), clock));
   const root = await useCase.execute(id, rootUrl, urls);
   return { agentId: id, rootUrl: root.rootUrl, selectedUrls: root.selectedUrls, state: 'IN_PROGRESS' };
 };

@@ -1,20 +1,17 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { Outbox } from '../../platform/jobs/index.js';
+import { JobWriter } from '../../platform/jobs/index.js';
 import { crawlStep } from '../jobs/crawl-step.job.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
-
-/** How a crawl's steps are asked for; operator commands have no `Outbox`. */
-export type JobWriter = Pick<Outbox, 'enqueue'>;
 
 /** Begins a crawl of an agent's websites, in place of the one under way. */
 @Injectable()
 export class StartCrawl {
   constructor(
     private readonly websites: WebsiteRepository,
-    @Inject(Outbox) private readonly jobs: JobWriter,
+    private readonly jobs: JobWriter,
     private readonly clock: Clock,
   ) {}
 

@@ -4,6 +4,7 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { type DtoClass, validated } from '../../platform/http/index.js';
 import { MODEL_PROVIDERS, PROVIDERS } from './index.js';
 import { isRunnable, knownProvider, providerOf } from './lookup.js';
+import { PROVIDER_BODIES } from './provider-bodies.js';
 
 /** What is wrong with a body, or undefined. */
 function complaintOf(type: DtoClass, sent: object): string | undefined {
@@ -39,7 +40,8 @@ describe('the list of providers', () => {
 });
 
 describe.each(PROVIDERS)('$type', (provider) => {
-  const { type, bodies, feature } = provider;
+  const { type, feature } = provider;
+  const bodies = PROVIDER_BODIES[type];
 
   it.each(['create', 'change'] as const)('has a body to %s that takes its own type and no other', (body) => {
     expect(complaintOf(bodies[body], { type })).toBeUndefined();
@@ -56,12 +58,12 @@ describe.each(PROVIDERS)('$type', (provider) => {
 });
 
 describe.each([...MODEL_PROVIDERS])('$type, which agents run on', (provider) => {
-  const { type, settings, bodies, environment } = provider;
+  const { type, settings, environment } = provider;
 
   it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could send', (which) => {
     const options = settings[which];
     expect(options.type).toBe(type);
-    expect(complaintOf(bodies.change, { type, ...settingsSet(settings.describe(options)) })).toBeUndefined();
+    expect(complaintOf(PROVIDER_BODIES[type].change, { type, ...settingsSet(settings.describe(options)) })).toBeUndefined();
   });
 
   it('keeps the settings that a request leaves out', () => {

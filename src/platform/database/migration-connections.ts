@@ -21,6 +21,7 @@ const NO_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_ses
  */
 export class MigrationConnections {
   constructor(
+    readonly names: readonly string[],
     private readonly settings: MigrationSettings,
     private readonly url: string,
     private readonly silenceMs = SILENCE_MS,

@@ -17,7 +17,7 @@ import { MigrationConnections, type MigrationSettings } from './migration-connec
 import { beginPrepared, PREPARED_DATABASE, preparedVersion, startPart } from './prepared-database.js';
 import { PreparingClient } from './preparing-client.js';
 import { DocumentHydrator } from './json-document.js';
-import type { ContextSchema } from './schema.js';
+import type { ContextSchema, NamedMigration } from './schema.js';
 import { ConnectionWatchdog } from './connection-watchdog.js';
 
 /** How long a request waits for a connection before the database counts as down. */
@@ -58,6 +58,8 @@ export interface OpenDatabase {
 }
 
 export interface Migrations {
+  /** Of all that this build knows, in the order in which they run. */
+  readonly names: readonly string[];
   /**
    * @param onWait called when another process is migrating and this one begins to wait for its end
    * @returns the names of those that ran, in order
@@ -142,7 +144,7 @@ export async function openRunningPglite(pglite: PGlite, schemas: readonly Contex
   return {
     database: new Database(orm, true),
     native: { kind: 'embedded', pglite },
-    migrations: { run: async () => (await orm.migrator.up()).map(({ name }) => name) },
+    migrations: { names: namesOf(schemas), run: async () => (await orm.migrator.up()).map(({ name }) => name) },
     close: () => orm.close(),
   };
 }
@@ -197,7 +199,7 @@ async function openServer(
   return {
     database: new Database(orm, false),
     native: { kind: 'server', pool },
-    migrations: new MigrationConnections(withoutEntities(schemas), url, migrationSilenceMs),
+    migrations: new MigrationConnections(namesOf(schemas), withoutEntities(schemas), url, migrationSilenceMs),
     close: async () => {
       watch.stop();
       await orm.close();
@@ -209,16 +211,21 @@ function common(schemas: readonly ContextSchema[]): MigrationSettings & Pick<Opt
   return { ...withoutEntities(schemas), hydrator: DocumentHydrator, entities: schemas.flatMap((schema) => [...schema.entities]) };
 }
 
+function migrationsOf(schemas: readonly ContextSchema[]): NamedMigration[] {
+  return schemas.flatMap((schema) => [...schema.migrations]).sort((left, right) => left.name.localeCompare(right.name, 'en'));
+}
+
+function namesOf(schemas: readonly ContextSchema[]): string[] {
+  return migrationsOf(schemas).map(({ name }) => name);
+}
+
 function withoutEntities(schemas: readonly ContextSchema[]): MigrationSettings {
-  const migrations = schemas
-    .flatMap((schema) => [...schema.migrations])
-    .sort((left, right) => left.name.localeCompare(right.name, 'en'));
   return {
     extensions: [Migrator],
     forceUtcTimezone: true,
     discovery: { warnWhenNoEntities: false },
     // The driver's own notes; the service logs what it did in one format, by its own logger.
     logger: () => undefined,
-    migrations: { tableName: 'schema_migrations', snapshot: false, transactional: true, migrationsList: migrations },
+    migrations: { tableName: 'schema_migrations', snapshot: false, transactional: true, migrationsList: migrationsOf(schemas) },
   };
 }

@@ -13,6 +13,7 @@ import { JobRegistry, RegisteredJob, SCHEDULES } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
 import { JobSchedules } from './job-schedules.js';
 import { JobWorkers, WORKER_SETTINGS, type WorkerSettings } from './job-workers.js';
+import { JobWriter } from './job-writer.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
@@ -72,13 +73,14 @@ export class JobsModule {
         OutboxStore,
         OutboxRelay,
         Outbox,
+        { provide: JobWriter, useExisting: Outbox },
         JobRunner,
         JobSchedules,
         JobWorkers,
         JobMetrics,
         ...(settings.redisUrl === undefined ? [] : [JobQueueHealth]),
       ],
-      exports: [Outbox],
+      exports: [Outbox, JobWriter],
     };
   }
 

@@ -1,11 +1,9 @@
 import { OWN_KEY_FOR_GOOD } from '../shared/own-key.js';
 import { defineUnavailableProvider } from '../shared/provider.js';
-import { ClaudeAgentProviderBody, ClaudeAgentProviderChangeBody } from './claude-agent-sdk.dto.js';
 
 /** The agent runtime that brings a loop of its own; this installation does not have it. */
 export const claudeAgentSdk = defineUnavailableProvider({
   type: 'claude-agent-sdk',
-  bodies: { create: ClaudeAgentProviderBody, change: ClaudeAgentProviderChangeBody },
   feature: 'claude_agent_sdk',
   ownKey: OWN_KEY_FOR_GOOD,
   responseComponents: ['choiceButtons'],

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import type { Feature } from '../../../access/index.js';
 import type { Clock } from '../../../platform/clock/index.js';
-import type { DtoClass } from '../../../platform/http/index.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
 import type { ModelRuntime, ProviderOptions } from '../../domain/model-runtime.js';
-import type { KeyChoice, OwnKeyRules } from './own-key.js';
+import type { OwnKeyRules } from './own-key.js';
 import type { ProviderAccess } from './provider-call.js';
 import type { ModelTransport } from './transport.js';
 
@@ -17,11 +16,6 @@ export interface ModelChoice {
 export interface KnownProvider<Type extends string = string> {
   /** What `provider.type` says of an agent; stored, so it never changes. */
   readonly type: Type;
-  /** The classes of `provider` in the body that creates an agent and in the one that changes it. */
-  readonly bodies: {
-    readonly create: new () => KeyChoice & ModelChoice & { readonly type: Type };
-    readonly change: new () => ModelChoice & { readonly type: Type };
-  };
   /** The feature that an organization needs; absent where every organization may have such agents. */
   readonly feature?: Feature;
   readonly ownKey: OwnKeyRules;
@@ -61,12 +55,6 @@ export interface Provider<
   Options extends { readonly type: Type } = { readonly type: Type },
   Request extends { readonly type: Type } = { readonly type: Type },
 > extends KnownProvider<Type> {
-  readonly bodies: {
-    readonly create: new () => KeyChoice & ModelChoice & Request;
-    readonly change: new () => ModelChoice & Request;
-    /** `provider` of an agent in answers. */
-    readonly response: DtoClass;
-  };
   /** Loaded when it is asked for, since the SDK comes with it. */
   runtime(): Promise<RuntimeClass<Options>>;
   /** Strongest first: the order in which a refusal lists them. Exactly one is the default. */
