@@ -28,5 +28,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # No npm in front of node: the signal that stops the container must reach the service. The cli: `<image> dist/cli.js ...`.
-ENTRYPOINT ["node", "--enable-source-maps"]
+ENTRYPOINT ["node"]
 CMD ["dist/main.js"]

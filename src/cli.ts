@@ -42,7 +42,8 @@ async function run(line: readonly string[]): Promise<OperatorAnswer> {
   const settings = loadSettings({ role: 'all', demo: false });
   const clock = new SystemClock();
   const runHere = async (given: readonly string[]): Promise<object> => {
-    const { keepCompiledCode } = await import('./platform/compile-cache/index.js');
+    const { compileForOneCommand, keepCompiledCode } = await import('./platform/compile-cache/index.js');
+    compileForOneCommand();
     keepCompiledCode();
     const { runHere } = await import('./operator-host.js');
     return runHere({ settings, clock, tell }, given);

@@ -1,5 +1,6 @@
 import { keepCompiledCode } from './platform/compile-cache/index.js';
 import { InvalidSetting, loadSettings, type ProcessRole, StartFailure } from './platform/config/index.js';
+import { mapStacks } from './platform/stack-traces/index.js';
 
 interface Mode {
   readonly role: ProcessRole;
@@ -24,6 +25,7 @@ function describe(error: unknown): string {
   return error instanceof StartFailure ? error.message : (error.stack ?? error.message);
 }
 
+mapStacks();
 try {
   const settings = loadSettings(readMode(process.argv[2] ?? 'all'));
   // Only now: loading the whole service takes a second, and a wrong setting is told at once.

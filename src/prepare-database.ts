@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PGlite } from '@electric-sql/pglite';
 import { migrate, openPglite, PREPARED_DATABASE, prepareDatabase, preparedVersion, readPrepared } from './platform/database/index.js';
 import { migratePglite } from './platform/jobs/pglite-pool.js';
 import { schemas } from './schemas.js';
@@ -20,13 +21,22 @@ async function prepared(version: string): Promise<string> {
   try {
     const open = await openPglite({ dataDir: folder }, schemas);
     await migrate(open);
-    if (open.native.kind === 'embedded') await migratePglite(open.native.pglite);
+    if (open.native.kind === 'embedded') {
+      await migratePglite(open.native.pglite);
+      await dropTemplates(open.native.pglite);
+    }
     await open.close();
     prepareDatabase(folder, version, file);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   return file;
+}
+
+/** They are half of the files that a first start writes, and what is made from them, another database, is never made. */
+async function dropTemplates(pglite: PGlite): Promise<void> {
+  await pglite.exec(`update pg_database set datistemplate = false`);
+  for (const name of ['template0', 'template1']) await pglite.exec(`drop database ${name}`);
 }
 
 copyFileSync(await prepared(preparedVersion(schemas)), fileURLToPath(PREPARED_DATABASE));

@@ -14,6 +14,7 @@ import type { Settings } from './platform/config/index.js';
 import { migrate, openDatabase } from './platform/database/index.js';
 import { EventBus } from './platform/events/index.js';
 import { checkListenAddress, createHttpApp, listenFailure } from './platform/http/index.js';
+import { JobWorkers } from './platform/jobs/index.js';
 import { ShutdownState, shutDown, stopOnSignals } from './platform/lifecycle/index.js';
 import { OperatorServer } from './platform/operator/index.js';
 import { createLogger, NestLogger } from './platform/telemetry/index.js';
@@ -45,6 +46,7 @@ async function startWorker(kernel: Kernel): Promise<void> {
   stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger });
   // Where it shares a machine with a process that answers requests, these come first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  app.get(JobWorkers).start();
   logger.info({}, 'The worker is ready');
 }
 
@@ -69,6 +71,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
   // Last, since the key is shown once: a start that fails must not have made it.
   const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
   process.stdout.write(welcome(await app.getUrl(), settings, firstKey));
+  app.get(JobWorkers).start();
   if (settings.demo) {
     // The page can be used meanwhile.
     app.get(DemoExamples).make().catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));

@@ -12,6 +12,7 @@ import { readSettings } from '../../src/platform/config/index.js';
 import type { Database } from '../../src/platform/database/index.js';
 import { EventBus } from '../../src/platform/events/index.js';
 import { createHttpApp } from '../../src/platform/http/index.js';
+import { JobWorkers } from '../../src/platform/jobs/index.js';
 import { type OperatorKernel, runCommand } from '../../src/platform/command-line/index.js';
 import { createLogger, type LogDestination } from '../../src/platform/telemetry/index.js';
 import { DocumentedAnswers } from './documented-answers.js';
@@ -195,6 +196,7 @@ export class TestService extends RunningService {
         },
       });
       await app.listen(0, '127.0.0.1');
+      app.get(JobWorkers).start();
       return app;
     };
     const app = await boot(open);

@@ -12,7 +12,7 @@ import {
   type ContextSchema, Database, migrate, OPEN_DATABASE, openDatabase, type OpenDatabase,
 } from '../../src/platform/database/index.js';
 import { newId } from '../../src/platform/ids/index.js';
-import { type ActiveJob, type JobDefinition, JobsModule, Processor, WorkerHost } from '../../src/platform/jobs/index.js';
+import { type ActiveJob, type JobDefinition, JobsModule, JobWorkers, Processor, WorkerHost } from '../../src/platform/jobs/index.js';
 import { ShutdownState } from '../../src/platform/lifecycle/index.js';
 import { createLogger, Logger } from '../../src/platform/telemetry/index.js';
 import { ManualClock } from './manual-clock.js';
@@ -113,6 +113,7 @@ export class JobSite {
       .setLogger(new ConsoleLogger({ logLevels: [] }))
       .compile();
     await module.init();
+    module.get(JobWorkers).start();
     this.running.add(module);
     return module;
   }

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { constants as moduleConstants, enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 /** Code is run from it, so it is where only those write who may change the program itself: never a folder for all. */
 const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/compile', import.meta.url));
@@ -21,4 +22,13 @@ export function keepCompiledCode(folder = FOLDER): boolean {
   }
   const { status } = enableCompileCache(folder);
   return status === ENABLED || status === ALREADY_ENABLED;
+}
+
+/**
+ * Leaves the embedded database's code as the fast compiler makes it. The optimizing compiler takes as much processor time as
+ * a whole command, and is done when the command is.
+ */
+export function compileForOneCommand(): void {
+  // The first implies the others where it is given to Node; set later it does not.
+  for (const flag of ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
 }

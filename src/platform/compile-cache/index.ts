@@ -1,1 +1,1 @@
-export { keepCompiledCode } from './compile-cache.js';
+export { compileForOneCommand, keepCompiledCode } from './compile-cache.js';

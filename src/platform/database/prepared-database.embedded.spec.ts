@@ -1,9 +1,13 @@
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { beginPrepared, prepareDatabase, preparedVersion } from './prepared-database.js';
 import { type ContextSchema, migration } from './schema.js';
+
+/** As it is built, for a process of its own. */
+const MODULE = resolve('dist/platform/database/prepared-database.js');
 
 let root: string;
 let file: string;
@@ -18,6 +22,28 @@ beforeEach(() => {
   prepareDatabase(join(root, 'made'), 'one', file);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** Makes the target in a process that kills itself before the step of that number; each file is written in two. */
+function killedBefore(step: number): SpawnSyncReturns<string> {
+  const program = `
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    let left = ${step};
+    const count = () => { if (left-- === 0) process.kill(process.pid, 'SIGKILL'); };
+    const original = { ...fs };
+    for (const name of ['rmSync', 'mkdirSync', 'renameSync']) fs[name] = (...given) => { count(); return original[name](...given); };
+    fs.writeFileSync = (path, data, options) => {
+      count();
+      original.writeFileSync(path, data.subarray(0, data.length / 2), options);
+      count();
+      original.writeFileSync(path, data.subarray(data.length / 2), { flag: 'a' });
+    };
+    syncBuiltinESMExports();
+    const { beginPrepared } = await import(${JSON.stringify(MODULE)});
+    beginPrepared(${JSON.stringify(target)}, 'one', ${JSON.stringify(file)});
+  `;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+}
 
 const filesIn = (folder: string): string[] => (readdirSync(folder, { recursive: true }) as string[]).sort();
 
@@ -35,6 +61,21 @@ describe('a prepared database', () => {
     writeFileSync(`${target}.part/pg_wal/left`, '');
     expect(beginPrepared(target, 'one', file)).toBe(true);
     expect(filesIn(root)).not.toContain('database.part');
+    expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
+  });
+
+  it('is begun with as a whole or not at all, whenever the process is killed, and the next start begins anew', () => {
+    // What was left is removed, three folders are made, two files written in halves; then comes the new name.
+    for (let step = 0; step < 9; step += 1) {
+      expect(killedBefore(step)).toMatchObject({ signal: 'SIGKILL', stderr: '' });
+      expect(existsSync(target)).toBe(false);
+      expect(beginPrepared(target, 'one', file)).toBe(true);
+      expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
+      expect(statSync(join(target, 'base/5/1')).size).toBe(100_000);
+      expect(existsSync(`${target}.part`)).toBe(false);
+      rmSync(target, { recursive: true });
+    }
+    expect(killedBefore(9)).toMatchObject({ signal: null, stderr: '' });
     expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
   });
 

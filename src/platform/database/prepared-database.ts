@@ -11,6 +11,9 @@ export const PREPARED_DATABASE = new URL('../../../dist/database.zst', import.me
 /** The packages that decide what the files of a database look like. */
 const PACKAGES = ['@electric-sql/pglite', '@electric-sql/pglite-pgvector'];
 
+/** Raised when the build makes it in another way. */
+const MADE_AS = 2;
+
 interface PreparedDatabase {
   readonly version: string;
   /** By their paths below the folder; null for a folder, which comes before what is in it. */
@@ -21,7 +24,7 @@ interface PreparedDatabase {
 export function preparedVersion(schemas: readonly ContextSchema[]): string {
   const versions = PACKAGES.map((name) => [name, versionOf(name)]);
   const migrations = schemas.flatMap((schema) => schema.migrations.map(({ name, statements }) => [name, statements]));
-  return createHash('sha256').update(JSON.stringify([versions, migrations])).digest('hex');
+  return createHash('sha256').update(JSON.stringify([MADE_AS, versions, migrations])).digest('hex');
 }
 
 function versionOf(name: string): string {

@@ -25,7 +25,7 @@ export interface WorkerSettings {
   readonly graceMs: number;
 }
 
-/** Starts the jobs when everything that they use is ready, and stops them while it still is. */
+/** Runs the jobs, and stops them while what they use is still there. */
 @Injectable()
 export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly name = 'jobs';
@@ -48,9 +48,17 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
     private readonly logger: Logger,
   ) {}
 
+  /** @throws Error for a job without its processor: before the process serves. */
   onApplicationBootstrap(): void {
     this.registry.discover();
     this.metrics.declare();
+  }
+
+  /**
+   * Begins to run jobs and to relay the outbox. Called once the process serves: on the embedded database this thread computes
+   * the hundreds of statements with which the queues begin, and first requests would wait for them.
+   */
+  start(): void {
     if (this.settings.works) this.startWorkers();
     this.relay.start();
   }

@@ -9,6 +9,7 @@ import type { Clock } from '../../../src/platform/clock/index.js';
 import { readSettings, type Settings } from '../../../src/platform/config/index.js';
 import { openDatabase, type OpenDatabase } from '../../../src/platform/database/index.js';
 import { createHttpApp } from '../../../src/platform/http/index.js';
+import { JobWorkers } from '../../../src/platform/jobs/index.js';
 import { createLogger } from '../../../src/platform/telemetry/index.js';
 import { clusterVariables } from '../../support/mode-environment.js';
 import { openTestDatabase } from '../../support/test-database.js';
@@ -57,5 +58,6 @@ async function start(settings: Settings, open: OpenDatabase, clock: Clock): Prom
   });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
+  app.get(JobWorkers).start();
   return app;
 }

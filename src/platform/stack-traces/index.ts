@@ -1,0 +1,1 @@
+export { mapStacks } from './map-stacks.js';
