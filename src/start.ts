@@ -70,7 +70,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
   const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
   process.stdout.write(welcome(await app.getUrl(), settings, firstKey));
   if (settings.demo) {
-    // The page can be used meanwhile.
+    // Not awaited: the demo's page works without the examples.
     app.get(DemoExamples).make().catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
   }
   logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');

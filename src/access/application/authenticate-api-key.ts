@@ -76,7 +76,7 @@ export class AuthenticateApiKey {
     return found && toCredential(found);
   }
 
-  /** A key in use has a look-up of its own, and does not wait behind those that were perhaps invented. */
+  /** A key in use has a look-up of its own, so that it does not wait behind a flood of invented ones. */
   private lookUp(name: string, digest: Buffer): Promise<StoredCredential | undefined> {
     return this.familiar.has(name) ? this.keys.findCredential(digest) : this.unfamiliar.find(digest);
   }

@@ -10,19 +10,18 @@ export interface OperatorKernel {
   readonly events: EventBus;
   /** Made when it is asked for: the other commands do without the master keys. */
   readonly rotateSecrets: () => RotateSecrets;
-  /** Tells the operator what a command that takes long is about; absent where nobody looks on. */
+  /** Prints a line about the progress of a long command; absent inside a service, which has no terminal. */
   readonly tell?: (line: string) => void;
 }
 
 /**
- * One command of the operator's command line, as far as it is known before anything is opened: the command line loads
- * all declarations for `--help`, and the handler of one command when it runs. So a file of declarations imports nothing
- * but types.
+ * The declaration of one operator command. The command line loads all declarations for `--help`, and a handler only when its
+ * command runs, so a file of declarations imports only types.
  */
 export interface OperatorCommand {
   /** One or two words: `migrate`, `org create`. */
   readonly name: string;
-  /** One sentence. */
+  /** One sentence, for the list of commands. */
   readonly about: string;
   /** Names of the arguments without an option, in order. Any number may follow a last one that ends with `...`. */
   readonly positionals?: readonly string[];
@@ -51,7 +50,7 @@ export interface CommandArguments {
   readonly switches: ReadonlySet<string>;
 }
 
-/** The line cannot be understood; `message` says what is wrong with it. */
+/** A malformed line; `message` says what is wrong with it. */
 export class UsageError extends Error {}
 
 /** @throws UsageError when the option is missing */
