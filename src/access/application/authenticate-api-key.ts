@@ -45,7 +45,10 @@ export class AuthenticateApiKey {
     });
   }
 
-  /** @throws ApiKeyInvalid when the text is no key, or the key is unknown, revoked or expired */
+  /**
+   * @throws ApiKeyInvalid when the text is not a key, or the key is unknown, revoked or expired; what
+   *   `BatchedKeyLookup.find` throws
+   */
   async execute(text: string): Promise<ApiKeyPrincipal> {
     if (!isWellFormedApiKey(text)) throw new ApiKeyInvalid();
     const digest = digestApiKey(text);

@@ -27,7 +27,7 @@ interface Waiting {
  */
 @Injectable()
 export class BatchedKeyLookup {
-  /** By digest in hex, in the order of their arrival. */
+  /** By digest in hex, in the order of arrival. */
   private readonly waiting = new Map<string, Waiting>();
   private isAsking = false;
   private allowed = BURST;

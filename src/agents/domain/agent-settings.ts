@@ -24,7 +24,7 @@ const plainSettings = storedObject({
   longTermMemory: z.boolean().default(true),
   toolProgress: z.boolean().default(true),
   knowledgeSearch: knowledgeSearch.prefault({}),
-  /** How long one run may take. */
+  /** How long one run may take, in minutes (`TIMEOUT_MINUTES`). */
   timeoutMinutes: z.number().default(TIMEOUT_MINUTES.default),
 });
 export type PlainSettings = Stored<typeof plainSettings>;

@@ -7,8 +7,8 @@ const MAX_NAME = 64;
 const HASH_DIGITS = 8;
 
 /**
- * How many names an attachment keeps, including those of tools that its server does not list: twice as many as a server may
- * list. Beyond that the oldest of the unlisted tools lose theirs, so that a server with ever new tools does not fill the database.
+ * How many names an attachment keeps, including those of tools that are not offered: twice as many as a server may list. Beyond
+ * that the oldest of the tools that are not offered lose theirs, so that a server with ever new tools does not fill the database.
  */
 const MAX_KEPT_NAMES = 1_000;
 

@@ -26,7 +26,7 @@ export interface CatalogueModel {
   readonly credits: CreditRate;
   /** The context window in tokens, as the provider publishes it. */
   readonly contextTokens: number;
-  /** Characters of earlier conversation that the model is given: at most about three quarters of its context window. */
+  /** Characters of earlier conversation that the model gets, at four to a token: at most about three quarters of its context window. */
   readonly historyCharacters: number;
   /** The model of an agent whose creator named none. Exactly one a provider. */
   readonly isDefault: boolean;

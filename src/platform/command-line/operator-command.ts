@@ -8,7 +8,7 @@ export interface OperatorKernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
-  /** Made when it is asked for: the other commands do without the master keys. */
+  /** A function, because the other commands do not need the master keys. */
   readonly rotateSecrets: () => RotateSecrets;
   /** Prints a line about the progress of a long command; absent inside a service, which has no terminal. */
   readonly tell?: (line: string) => void;
@@ -31,7 +31,7 @@ export interface OperatorCommand {
 
 export interface CommandOption {
   readonly name: string;
-  /** How the usage calls the value, for instance `a,b`; absent for an option that takes none. */
+  /** The placeholder of the value in the usage, for instance `a,b`; absent for an option without a value. */
   readonly value?: string;
   readonly required?: boolean;
   readonly about: string;
@@ -46,7 +46,7 @@ export type CommandHandler = (kernel: OperatorKernel, given: CommandArguments) =
 export interface CommandArguments {
   readonly positionals: readonly string[];
   readonly options: Readonly<Partial<Record<string, string>>>;
-  /** The options that take no value and are there. */
+  /** The given options that take no value. */
   readonly switches: ReadonlySet<string>;
 }
 

@@ -37,7 +37,7 @@ interface SentTool {
   readonly parameters?: object;
 }
 
-/** The schemas in a request by the names of their tools, in the order of the request. */
+/** The schemas of a request by the name of the tool, in the order of the request. */
 function schemasIn({ tools }: Body): Record<string, unknown> {
   const declared = (tools as (SentTool & { functionDeclarations?: SentTool[] })[]).flatMap((each) => each.functionDeclarations ?? [each]);
   return Object.fromEntries(declared.map(({ name, input_schema, parametersJsonSchema, parameters }) => [name, input_schema ?? parametersJsonSchema ?? parameters]));

@@ -22,7 +22,7 @@ export const EXAMPLE_IDS = {
   integration: exampleId(41),
   deletedIntegration: exampleId(42),
   knowledgeFile: exampleId(51),
-  /** Only where there is a drive. */
+  /** The demo has no drive, and so no service account. */
   serviceAccount: exampleId(52),
   apiKey: exampleId(61),
 } as const;
