@@ -6,10 +6,10 @@
 
 /** A folder directly under src, except platform; its name is the first group. */
 const CONTEXT = '^src/(?!platform/)([^/]+)/';
-/** main.ts, start.ts, cli.ts, app.module.ts and what else lies beside them. */
+/** The files directly under src: main.ts, start.ts, cli.ts, app.module.ts and others. */
 const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
 const PUBLIC_API = '^src/[^/]+/index\\.ts$';
-/** What the command line knows of a context without loading it. */
+/** The declarations of commands, which the command line imports without loading their context. */
 const COMMANDS = '^src/[^/]+/operator/[^/]+-commands\\.ts$';
 const ALL_COMMANDS = '^src/.+/[^/]+-commands\\.ts$';
 const MODEL_RUNTIMES = '^src/models/providers/[^/]+/';

@@ -10,8 +10,9 @@ import { MemoryText, STORED_SEED } from './memory-text.ts';
 const HOURS_APART = 12;
 
 /**
- * Writes memories as saves leave them: so many of the user by each of the agents, one each half day until now. The service re-keys the user within a minute. Ordered by
- * their age, so that those of one user are no neighbours on the disk.
+ * Writes memories as saves leave them: so many of the user by each of the agents, one each half day until now. They are ordered by
+ * age, so that those of one user are not neighbours on the disk. Writes bare keys, and returns once the running service has
+ * re-keyed them, which takes up to a minute.
  */
 export async function fillMemories(database: SqlExecutor, agents: readonly string[], userId: string, count: number): Promise<void> {
   const { bareUserKey } = await built<typeof UserKey>('conversations/domain/user-key.js');

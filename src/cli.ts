@@ -3,7 +3,7 @@ import { commandIn, helpOn, helpOnAll, helpTopic, readLine, unknownCommand, Usag
 import { messageOf } from './platform/errors/index.js';
 import type { OperatorAnswer } from './platform/operator/index.js';
 
-/** How the README calls it. */
+/** The command that the README uses. */
 const START = 'npm run -s cli --';
 const FAILED = 1;
 const MISUSED = 2;
@@ -16,7 +16,7 @@ async function main(line: readonly string[]): Promise<void> {
   } else if (line.length === 0) {
     fail(helpOnAll(commands, START).trimEnd(), MISUSED);
   } else {
-    // Before anything is opened: a line that is written wrongly changes nothing.
+    // Before anything is opened, so that a malformed line changes nothing.
     readLine(commands, line);
     const answer = await run(line);
     if (answer.ok) process.stdout.write(`${JSON.stringify(answer.result)}\n`);
@@ -24,7 +24,7 @@ async function main(line: readonly string[]): Promise<void> {
   }
 }
 
-/** What a line asks help about: all commands, those that begin with a word, or one. @throws UsageError for any other */
+/** The help on all commands, on those that begin with a word, or on one. @throws UsageError when no command matches */
 function help(topic: readonly string[]): string {
   if (topic.length === 0) return helpOnAll(commands, START);
   const command = commandIn(commands, topic);
@@ -34,7 +34,7 @@ function help(topic: readonly string[]): string {
   return group.map((one) => helpOn(one, START)).join('\n');
 }
 
-/** Here everything is loaded when it is needed: a service that runs needs the line alone. */
+/** Imports modules dynamically, because most of them are not needed when a running service executes the line. */
 async function run(line: readonly string[]): Promise<OperatorAnswer> {
   const { loadSettings } = await import('./platform/config/index.js');
   const { SystemClock } = await import('./platform/clock/index.js');

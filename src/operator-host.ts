@@ -29,7 +29,7 @@ export async function runHere({ settings, clock, tell }: OperatorHost, line: rea
   }
 }
 
-/** Embedded, this process alone has the database, so there is nothing to wait for the operator's word. */
+/** Migrates an embedded database, which only this process uses. On a server the operator decides when to migrate. */
 async function requireTables(open: OpenDatabase, { embedded }: Settings): Promise<void> {
   if (embedded) {
     await migrate(open);

@@ -28,7 +28,7 @@ describe('the database that the build prepares', () => {
     for (const { name } of tables) {
       if ((await pglite.query(`select from ${name} limit 1`)).rows.length > 0) filled.push(name);
     }
-    // Until when processes of a former version may run beside this one: in a new database there never was one.
+    // `needed_until` is the time until which processes of the previous release may run; a new database has had none.
     const { rows: salted } = await pglite.query<{ over: boolean }>('select needed_until <= now() as over from salted_end_users');
     await pglite.close();
     expect(filled.sort()).toEqual(['bullmq.migration', 'salted_end_users', 'schema_migrations']);

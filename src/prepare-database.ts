@@ -7,12 +7,12 @@ import { migrate, openPglite, PREPARED_DATABASE, prepareDatabase, preparedVersio
 import { migratePglite } from './platform/jobs/pglite-pool.js';
 import { schemas } from './schemas.js';
 
-// A step of the build: makes the database that first starts begin with. It has tables and no rows but the names of the
-// migrations: keys, organizations and secrets are each installation's own.
+// A step of the build: makes the database that first starts begin with. It has tables, and only rows that migrations write,
+// because keys, organizations and secrets must differ between installations.
 
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/database', import.meta.url));
 
-/** Kept between builds, which empty dist/: making it takes seconds, and few builds change a migration. */
+/** Caches the file outside of dist/, which builds empty: making it takes seconds, and few builds change a migration. */
 async function prepared(version: string): Promise<string> {
   const file = join(CACHE, `${version}.zst`);
   if (readPrepared(file, version)) return file;

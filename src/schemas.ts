@@ -15,7 +15,7 @@ import { jobsSchema } from './platform/jobs/index.js';
 import { vaultSchema } from './platform/vault/index.js';
 import { sessionsSchema } from './sessions/index.js';
 
-/** What the service keeps in its database. A list of its own: the command line opens the database without the rest of the service. */
+/** The tables of all contexts. Separate from `contexts`, because the command line opens the database without the rest of the service. */
 export const schemas: readonly ContextSchema[] = [
   jobsSchema,
   vaultSchema,

@@ -73,7 +73,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
   process.stdout.write(welcome(await app.getUrl(), settings, firstKey));
   app.get(JobWorkers).start();
   if (settings.demo) {
-    // The page can be used meanwhile.
+    // Not awaited: the demo's page works without the examples.
     app.get(DemoExamples).make().catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
   }
   logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');

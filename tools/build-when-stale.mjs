@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const SOURCES = [
   ...['src', 'nest-cli.json', '.swcrc', 'tools/build.mjs', 'tools/bundle.mjs', 'widget/src', 'widget/package.json', 'widget/build.mjs'],
-  // Dependencies are bundled; npm writes this file whenever it changes them.
+  // The bundle contains dependencies, and npm writes this file when it changes them.
   'node_modules/.package-lock.json',
 ];
 const OUTPUTS = ['dist/main.js', 'dist/cli.js', 'dist/widget/agent-chat.js', 'dist/database.zst'];

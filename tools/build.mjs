@@ -1,5 +1,5 @@
-// Builds dist/: every file of src/, what processes load bundled beside them, the widget, and the database that a first
-// start begins with. Prints nothing unless a step fails.
+// Builds dist/: every file of src/, the bundles that processes load, the widget, and the database that a first start
+// begins with. Prints nothing unless a step fails.
 import { spawnSync } from 'node:child_process';
 
 const STEPS = [

@@ -7,7 +7,7 @@ import { UserKeys } from './application/user-keys.js';
 import { RekeyUsersJob, rekeyUsers } from './jobs/rekey-users.job.js';
 import { UserColumnsRepository } from './persistence/user-columns.repository.js';
 
-/** How users of agents are kept, for every context that keeps them. */
+/** The keys of users, for every context that stores users. */
 @Module({
   imports: [AccessModule, JobsModule.define(rekeyUsers)],
   providers: [UserKeys, UserColumns, UserColumnsRepository, RekeyUsers, RekeyUsersJob],
@@ -16,7 +16,7 @@ import { UserColumnsRepository } from './persistence/user-columns.repository.js'
 export class UserKeysModule implements OnApplicationBootstrap {
   constructor(private readonly rekeyUsers: RekeyUsers) {}
 
-  /** Before the process serves: its runs and routes know keyed users alone. */
+  /** Before the process serves, since its runs and routes look up only keyed users. */
   onApplicationBootstrap(): Promise<void> {
     return this.rekeyUsers.lookedUp();
   }

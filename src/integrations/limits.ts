@@ -15,8 +15,8 @@ export const AGENT_TOOLS_CACHE_ENTRIES = 2_000;
 export const TOOL_LISTS_CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
- * A schema that a model provider has refused is not sent to it again for this time, unless the server has listed its tools
- * meanwhile; and of how many integrations a process knows it.
+ * For how long a process does not send a refused schema to the same model provider again, unless the server has listed its tools
+ * meanwhile; and for how many integrations a process remembers refusals.
  */
 export const REFUSED_SCHEMA_MS = 5 * 60_000;
 export const MAX_REFUSED_SCHEMAS = 10_000;

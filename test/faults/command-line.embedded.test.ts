@@ -20,7 +20,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const words = (line: string): string[] => (line === '' ? [] : line.split(' '));
 
 describe('the command line, before it opens anything', () => {
-  /** A wrong setting too: help is for those who have not got that far. */
+  /** With an invalid setting, since help has to work without valid settings. */
   const say = (line: string) => written(words(line), { DATA_DIR: untouched, PORT: 'none' });
 
   it.each(['--help', '-h', 'help'])('prints what commands there are for %s', async (line) => {

@@ -81,7 +81,7 @@ function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string)
   };
 }
 
-/** Compares each event of a stream as it is sent. */
+/** Splits what a stream writes into events, and passes on the data of each. */
 class SentEvents {
   private pending = '';
 

@@ -71,7 +71,7 @@ export class DocumentedSchemas {
     return this.document.paths[documentPath(path)]?.[method.toLowerCase()];
   }
 
-  /** What is wrong with an answer; undefined when it is as documented. The text of a stream is no part of it. */
+  /** What is wrong with an answer; undefined when it is as documented. Does not look at the text of a stream. */
   wrongAnswer(route: string, status: number, headers: Headers, text: string): string | undefined {
     const answer = this.operation(route)?.responses[String(status)];
     if (!answer) return `the status ${status} is not documented`;
@@ -133,7 +133,7 @@ function wrongHeaders({ headers: documented = {} }: Answer, headers: Headers, st
   for (const [name, { required = false }] of names) {
     if (required && !headers.has(name)) return `the header ${name} is missing`;
   }
-  // A refused session pass is told the budget of its session, on whatever route.
+  // A refused session pass gets the budget of its session on every route.
   const known = (name: string): boolean => names.has(name) || (status >= 400 && name.startsWith('ratelimit-'));
   const extra = INTERFACE_HEADERS.find((name) => headers.has(name) && !known(name));
   return extra === undefined ? undefined : `the header ${extra} is not documented`;

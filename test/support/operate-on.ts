@@ -3,7 +3,7 @@ import { SystemClock } from '../../src/platform/clock/index.js';
 import type { Settings } from '../../src/platform/config/index.js';
 import { runOperatorLine } from '../../src/platform/operator/index.js';
 
-/** One operator command, as the command line runs it for a service with these settings, in this process. */
+/** Runs one operator command in this process, as the command line does for a service with these settings. */
 export async function operateOn(settings: Settings, line: readonly string[]): Promise<object> {
   const clock = new SystemClock();
   const host = { settings, clock, tell: () => undefined };

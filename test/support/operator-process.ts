@@ -14,7 +14,7 @@ export interface OperatorOutcome {
 
 export interface WrittenOutcome {
   readonly code: number | null;
-  /** All of its standard output. */
+  /** The whole standard output. */
   readonly output: string;
   readonly complaint: string;
 }
@@ -29,7 +29,7 @@ export async function operate(
   return { code, answer: output === '' ? undefined : (JSON.parse(output) as Record<string, unknown>), complaint };
 }
 
-/** The same, where what it prints is no JSON. */
+/** The same, for output that is not JSON. */
 export async function written(
   line: readonly string[],
   environment: Readonly<Record<string, string>>,

@@ -45,7 +45,10 @@ export class AuthenticateApiKey {
     });
   }
 
-  /** @throws ApiKeyInvalid when the text is no key, or the key is unknown, revoked or expired */
+  /**
+   * @throws ApiKeyInvalid when the text is not a key, or the key is unknown, revoked or expired; what
+   *   `BatchedKeyLookup.find` throws
+   */
   async execute(text: string): Promise<ApiKeyPrincipal> {
     if (!isWellFormedApiKey(text)) throw new ApiKeyInvalid();
     const digest = digestApiKey(text);
@@ -76,7 +79,7 @@ export class AuthenticateApiKey {
     return found && toCredential(found);
   }
 
-  /** A key in use has a look-up of its own, and does not wait behind those that were perhaps invented. */
+  /** A key in use has a look-up of its own, so that it does not wait behind a flood of invented ones. */
   private lookUp(name: string, digest: Buffer): Promise<StoredCredential | undefined> {
     return this.familiar.has(name) ? this.keys.findCredential(digest) : this.unfamiliar.find(digest);
   }

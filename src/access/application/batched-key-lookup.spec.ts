@@ -5,7 +5,7 @@ import type { StoredCredential } from '../persistence/credentials.sql.js';
 import { BatchedKeyLookup } from './batched-key-lookup.js';
 
 let digests = 0;
-/** One that no other test has. */
+/** A digest that no other test has. */
 function invented(): Buffer {
   digests += 1;
   const digest = Buffer.alloc(32);
@@ -16,7 +16,7 @@ function invented(): Buffer {
 const GOOD = Buffer.alloc(32, 1);
 const credential = { keyId: 'good' } as StoredCredential;
 
-/** A look-up on a database that holds the good key alone. */
+/** A look-up on a database that holds only the good key. */
 function start(fails?: Error) {
   const clock = new ManualClock();
   const statements: (readonly Buffer[])[] = [];
@@ -59,7 +59,7 @@ describe('the look-up of keys that this process does not know', () => {
     for (let times = 0; times < 100; times += 1) expect(await lookup.find(GOOD)).toBe(credential);
   });
 
-  it('tells all who wait that the database does not answer', async () => {
+  it('fails all requests that wait when the database does not answer', async () => {
     const failure = new Error('away');
     const { lookup } = start(failure);
     const results = await Promise.allSettled([lookup.find(GOOD), lookup.find(invented()), lookup.find(invented())]);

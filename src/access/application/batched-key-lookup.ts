@@ -4,12 +4,15 @@ import { DomainError } from '../../platform/errors/index.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import type { StoredCredential } from '../persistence/credentials.sql.js';
 
-/** Statements with a key that does not exist: these at once, and one more each interval. At most 60 in any minute. */
+/**
+ * Statements that fail or in which a key does not exist: so many without a pause, then one each interval. That is at most 60 in
+ * any minute. Statements in which all keys exist do not count.
+ */
 const BURST = 12;
 const INTERVAL_MS = 1_250;
 /** In one statement. */
 const MAX_DIGESTS = 10_000;
-/** More requests than a process can authenticate while they wait. */
+/** Different keys that wait; bounds the memory that a flood takes. */
 const MAX_WAITING = 50_000;
 
 interface Waiting {
@@ -18,13 +21,13 @@ interface Waiting {
 }
 
 /**
- * Looks up keys of which this process knows nothing. One statement runs at a time, and the keys that come meanwhile share
- * the next one. Where keys turn out to be invented, statements become rare: the database hardly notices a flood of them,
- * and a good key among them waits for a second or so instead of being refused.
+ * Looks up keys that this process does not know. One statement runs at a time, and the keys that arrive meanwhile share the
+ * next one. Statements that find invented keys are limited, so a flood costs the database little, and a good key among them
+ * waits for about a second instead of being refused.
  */
 @Injectable()
 export class BatchedKeyLookup {
-  /** By digest in hex, in the order of their arrival. */
+  /** By digest in hex, in the order of arrival. */
   private readonly waiting = new Map<string, Waiting>();
   private isAsking = false;
   private allowed = BURST;
@@ -38,8 +41,8 @@ export class BatchedKeyLookup {
   }
 
   /**
-   * The key that has this digest and is not revoked; it may have expired.
-   * @throws DomainError `unavailable` when more requests wait than this process can hold
+   * @returns the key with this digest, undefined where none exists or it is revoked; it may have expired
+   * @throws DomainError `unavailable` when `MAX_WAITING` other keys wait; what the statement throws
    */
   async find(digest: Buffer): Promise<StoredCredential | undefined> {
     const name = digest.toString('hex');

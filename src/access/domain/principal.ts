@@ -18,7 +18,7 @@ export interface SessionPassPrincipal {
   readonly sessionId: string;
   readonly agentId: string;
   readonly threadId: string;
-  /** Stands for the `endUser` of the session, as `UserKeys` of conversations has it; null where the session names none. */
+  /** The key of the session's `endUser`, which `UserKeys` of conversations makes; null when the session names none. */
   readonly userKey: string | null;
 }
 

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../domain/api-key.js';
-// Types alone: the operator's command line shows keys without loading the routes.
+// Imports types only: the command line shows keys without loading the routes.
 import type { ApiKeyResponse, CreatedApiKeyResponse } from './api-keys.dto.js';
 
 function fieldsOf(key: ApiKey) {

@@ -10,7 +10,7 @@ import { FailedCredentials } from './failed-credentials.js';
 import { admit } from './request-access.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
-/** Three parts in base64url: a signed token, whose signature may have been cut off. Any other text counts as an API key. */
+/** Three parts in base64url: a signed token, whose signature may be missing. Any other text counts as an API key. */
 const SESSION_PASS = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**

@@ -14,9 +14,9 @@ const TTL_MS = WINDOW_SECONDS * 1000;
 const IPV6_SUBSCRIBER_BITS = 64;
 
 /**
- * Counts the credentials of each client address that fail, and says so once they are too many. A good key works from the
- * same address (NAT, a proxy) all the same. Each API server counts its own, so that a flood of bad keys costs nothing
- * outside the process.
+ * Counts the failed credentials of each client address, and answers 429 instead of 401 once they are too many. A good key
+ * still works from the same address (NAT, a proxy). Each process counts its own, so that a flood of bad keys costs nothing
+ * outside of it.
  */
 @Injectable()
 export class FailedCredentials {

@@ -3,11 +3,11 @@ import type { CommandOption, OperatorCommand } from '../../platform/command-line
 /** What `org create` and `org set` set. */
 const SETTINGS: readonly CommandOption[] = [
   { name: 'plan', value: 'P', about: 'free, team or enterprise' },
-  { name: 'features', value: 'a,b', about: 'replaces the list of features; a name with a leading - is off' },
+  { name: 'features', value: 'a,b', about: 'replaces the list of features; a leading - switches a feature off' },
   { name: 'agent-limit', value: 'K|none', about: 'the most agents that it may have' },
   { name: 'crawl-pages', value: 'P', about: "the most pages that a crawl of one agent's sites fetches" },
   { name: 'credits', value: 'N|none', about: 'what each calendar month includes' },
-  { name: 'credits-exhausted', value: 'allow|block', about: 'what becomes of runs once the credits are used up' },
+  { name: 'credits-exhausted', value: 'allow|block', about: 'whether runs go on once the credits are used up' },
 ];
 
 const ofOrganization: CommandOption = { name: 'org', value: '<id>', required: true, about: 'the organization' };
@@ -60,13 +60,13 @@ export const accessCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'key create',
-    about: 'Issues an API key, which is shown this once.',
+    about: 'Issues an API key and shows it, this once.',
     options: [
       ofOrganization,
       { name: 'capabilities', value: 'a,b', required: true, about: 'of chat, manageAgents and manageApiKeys' },
       { name: 'agents', value: 'x,y', about: 'ids of the only agents that it may use' },
-      { name: 'member', value: '<id>', about: 'whose key it is; the owner where it is left out' },
-      { name: 'name', value: 'N', about: 'what lists call it' },
+      { name: 'member', value: '<id>', about: 'the member whose key it is; the owner by default' },
+      { name: 'name', value: 'N', about: 'its name in lists' },
     ],
     handler: async () => (await import('./key-handlers.js')).createKey,
   },

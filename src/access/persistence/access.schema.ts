@@ -120,7 +120,7 @@ export const accessSchema: ContextSchema = {
       'create index credit_allowances_organization on credit_allowances (organization_id, since, id)',
     ]),
     migration('2026112422_access_hipaa_until', ['alter table organizations add column hipaa_until timestamptz(3)']),
-    // The vault knows no organizations, so no foreign key takes their secrets along.
+    // A trigger instead of a foreign key: the vault belongs to the platform, whose tables refer to no context.
     migration('2026112720_access_secrets_of_organizations', [
       `create function remove_secrets_of_organization() returns trigger language plpgsql as $$
        begin

@@ -30,7 +30,7 @@ export class ApiKeyRepository {
     return selectCredential(this.database, digest);
   }
 
-  /** As `findCredential`, of many keys in one statement: by digest in hex, without those that there are not. */
+  /** As `findCredential`, for many keys in one statement. @returns the keys that exist, by digest in hex */
   findCredentials(digests: readonly Buffer[]): Promise<Map<string, StoredCredential>> {
     return selectCredentials(this.database, digests);
   }

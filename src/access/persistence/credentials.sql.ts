@@ -65,7 +65,7 @@ export async function selectCredential(source: SqlExecutor, digest: Buffer): Pro
   return row && toCredential(row);
 }
 
-/** As `selectCredential`, of many: by digest in hex, without those that there are not. */
+/** As `selectCredential`, for many keys. @returns the keys that exist, by digest in hex */
 export async function selectCredentials(
   source: SqlExecutor,
   digests: readonly Buffer[],

@@ -3,7 +3,7 @@ import { OrganizationDirectory, type OrganizationView } from '../../access/index
 import { GatewayNotPermitted, knownProvider, type RequestableType } from '../../models/index.js';
 import { AgentRefused } from '../domain/agents.errors.js';
 
-/** The parts of a request that not every organization may send; undefined for those that were not sent. null drops a gateway, which needs no plan. */
+/** The parts of a request that not every organization may send; undefined for those that were not sent. null removes a gateway, which every plan may. */
 export interface Gated {
   readonly aiGateway?: unknown;
   readonly knowledgeSearch?: unknown;

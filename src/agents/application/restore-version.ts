@@ -26,8 +26,7 @@ export class RestoreVersion {
 
   /**
    * Makes the agent, and the parts of it that other contexts keep, what they were at a version; that is a new
-   * version, or none where all is so already. Secrets stay as they are.
-   * And so do settings that the plan no longer includes.
+   * version, or none where all is so already. Secrets, and settings that the plan does not include, stay as they are.
    * @throws AgentNotFound, VersionNotFound, VersionConflict, VersionNotRestorable
    */
   async execute(target: WriteTarget, version: number): Promise<Agent> {

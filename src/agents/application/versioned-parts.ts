@@ -11,7 +11,7 @@ import type { FieldChange } from '../domain/field-change.js';
 export interface VersionedPart<Schema extends z.ZodType = z.ZodType> {
   /** Names the part, as in `sections`. */
   readonly field: string;
-  /** Reads the snapshots of all versions: it has a default for every field that earlier versions did not write. */
+  /** Reads the snapshots of all versions, with a default for every field that earlier releases did not write. */
   readonly stored: Schema;
   /**
    * The whole part as it stands, without secrets; JSON, never null. Asked inside the transaction that changed it, for

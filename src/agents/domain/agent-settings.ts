@@ -16,43 +16,43 @@ const toolSettings = storedObject({
 export type ToolSettings = Stored<typeof toolSettings>;
 
 /**
- * The settings without a rule of their own: what is sent of one takes the place of what it was, and reads show it. A switch is
- * sent and shown as `{enabled}`, and of an object a part can be sent. `docs/extending.md` tells how to add one.
+ * The settings without a rule of their own: a sent value replaces the stored one, and reads show it. Requests and answers have a
+ * boolean as `{enabled}`, and a request may send part of an object. `docs/extending.md` describes how to add one.
  */
 const plainSettings = storedObject({
   tools: toolSettings.prefault({}),
   longTermMemory: z.boolean().default(true),
   toolProgress: z.boolean().default(true),
   knowledgeSearch: knowledgeSearch.prefault({}),
-  /** How long one run may take. */
+  /** How long one run may take, in minutes (`TIMEOUT_MINUTES`). */
   timeoutMinutes: z.number().default(TIMEOUT_MINUTES.default),
 });
 export type PlainSettings = Stored<typeof plainSettings>;
 
-/** Everything about an agent that is neither its name nor its prompt, as any version of the service stored it. */
+/** Everything about an agent except its name and prompt. Reads what any release stored. */
 export const agentSettings = storedObject({
   ...plainSettings.shape,
   provider: providerSettings,
   responseComponents: responseComponents.prefault({}),
   /** `knowledgeSearch.scoreThreshold` has been sent; no read shows it. Undefined where that was never noted. */
   scoreThresholdSet: z.boolean().optional(),
-  /** The agent's own gateway setting; null uses the organization's. `AgentRouting` resolves it with that. */
+  /** The agent's own gateway setting; null uses the organization's. `AgentRouting` resolves the two. */
   aiGateway: agentGateway.nullable().default(null),
   /** Set by the operator alone; withdraws every interactive component, whatever the response components say. */
   disableInteractivePrompts: z.boolean().default(false),
 });
 export type AgentSettings = Stored<typeof agentSettings>;
 
-/** The agent itself as a version keeps it: everything but its type, which the operator sets, and its secrets. */
+/** The agent itself as a version stores it: everything except its type, which the operator sets, and its secrets. */
 export const agentSnapshot = storedObject({ name: z.string(), systemPrompt: z.string(), settings: agentSettings });
 export type AgentSnapshot = Stored<typeof agentSnapshot>;
 
 type Sent<Value> = Value extends boolean ? { readonly enabled: boolean } : Value extends object ? Partial<Value> : Value;
 type Shown<Value> = Value extends boolean ? { readonly enabled: boolean } : Value;
 
-/** As they are sent; what is absent or undefined was not sent. */
+/** The settings as requests have them; absent and undefined ones were not sent. */
 export type SentSettings = { readonly [Name in keyof PlainSettings]?: Sent<PlainSettings[Name]> };
-/** As reads and versions show them. */
+/** The settings as reads and versions show them. */
 export type ShownSettings = { readonly [Name in keyof PlainSettings]: Shown<PlainSettings[Name]> };
 
 const PLAIN = Object.keys(plainSettings.shape) as readonly (keyof PlainSettings)[];

@@ -43,7 +43,7 @@ export interface AgentChange extends AgentRequest {
 /** What the operator alone sets. */
 export interface OperatorSettings {
   readonly disableInteractivePrompts?: boolean;
-  /** `classic`: the API manages the agent no more, and it keeps the provider it runs on. `standard`: it is of its provider's type again. */
+  /** `classic`: the API cannot manage the agent, which keeps its provider. `standard`: the agent has the type of its provider, and the API manages it. */
   readonly type?: 'classic' | 'standard';
 }
 

@@ -8,7 +8,7 @@ export const FREQUENCIES = ['off', 'low', 'medium', 'high'] as const;
 
 export type Frequency = (typeof FREQUENCIES)[number];
 
-/** Something else than a boolean, which may have been stored by hand, reads as the default. */
+/** Reads a value that is not a boolean, such as one that was stored by hand, as the default. */
 const toggle = (initial: boolean) => z.boolean().default(initial).catch(initial);
 
 /** In the order in which reads list them. */

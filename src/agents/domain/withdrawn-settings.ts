@@ -12,7 +12,7 @@ export function isGated({ aiGateway, knowledgeSearch }: Gated): boolean {
   return aiGateway?.enabled === true || !isDeepStrictEqual({ ...knowledgeSearch }, { ...DEFAULT_KNOWLEDGE_SEARCH });
 }
 
-/** Settings as they have an effect: what the organization's plan and features no longer include is kept, and is as if it had never been set. */
+/** The settings in effect: those that the organization's plan and features do not include have their defaults. They stay stored. */
 export function inEffect<Settings extends Partial<Gated>>(settings: Settings, features: Features): Settings {
   return {
     ...settings,
@@ -21,7 +21,10 @@ export function inEffect<Settings extends Partial<Gated>>(settings: Settings, fe
   };
 }
 
-/** What going back to `wanted` can make of the settings: those that the organization may not set stay as they are, but for a gateway that is dropped. */
+/**
+ * The settings after a version with `wanted` is restored. Those that the organization may not set stay as they are; only the
+ * removal of a gateway is always possible.
+ */
 export function restorable<Settings extends Gated>(wanted: Settings, present: Gated, features: Features): Settings {
   const { aiGateway, knowledgeSearch, scoreThresholdSet } = present;
   return {

@@ -108,7 +108,7 @@ export class CreateAgentBody extends AgentBody {
   readonly name!: string;
   @StringField({
     max: SYSTEM_PROMPT_LENGTH, optional: true,
-    description: 'What the model is told before every conversation; empty by default. The sections follow it.',
+    description: 'Instructions for the model in every conversation; empty by default. The sections follow them.',
   })
   readonly systemPrompt?: string;
   @UnionField('type', providerVariants('create'), { description: 'Whose model answers. The type cannot be changed later.' })

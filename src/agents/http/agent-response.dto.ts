@@ -19,7 +19,7 @@ import { providerVariants } from './provider-variants.js';
 /* The answers of `agent-view.ts` as the OpenAPI document describes them. */
 
 export class ClassicProviderResponse extends ProviderResponse {
-  @LiteralField('classic', { description: 'An agent of an earlier kind; of the routes under `/v1/agents` only traces and `DELETE` work for it.' })
+  @LiteralField('classic', { description: 'An agent that the API does not manage; of the routes under `/v1/agents` only traces and `DELETE` work for it.' })
   readonly type!: 'classic';
 }
 
@@ -41,8 +41,8 @@ const COVERED = {
   choiceButtons: 'confirm and select',
   card: 'card',
   list: 'list',
-  table: 'none yet, it is stored and read back',
-  chart: 'none yet, it is stored and read back',
+  table: 'none; the value is only stored',
+  chart: 'none; the value is only stored',
 } satisfies Record<ComponentSwitch, string>;
 
 export class ComponentsResponse {
@@ -118,7 +118,7 @@ class AgentFields {
 }
 
 export class AgentResponse extends AgentFields {
-  @StringField({ description: 'What the model is told before every conversation; empty where nothing is. The sections follow it.' })
+  @StringField({ description: 'Instructions for the model in every conversation; may be empty. The sections follow them.' })
   readonly systemPrompt!: string;
   @UnionField('type', MANAGED, { description: 'Whose model answers, and how.' })
   readonly provider!: ProviderDescription;

@@ -61,7 +61,7 @@ export class AgentVersionsController {
     summary: 'Make an agent, its sections and its hooks what they were at a version',
     description:
       'That is a new version; where all is so already, nothing happens. Secrets, whose key the agent runs on, what ' +
-      'the operator has set and settings that the plan no longer includes stay as they are. A ' +
+      'the operator has set and settings that the plan does not include stay as they are. A ' +
       'version whose model the agent can no longer have, whose gateway has no stored token, or whose hooks name a header ' +
       'without a stored value or a tool integration that is gone, answers 422 `version_not_restorable`.',
   })

@@ -22,7 +22,7 @@ export interface AgentView extends AssistantView {
   readonly systemPrompt: string;
 }
 
-/** What an agent's answer needs of its organization. */
+/** The facts of an organization that the answers about its agents need. */
 export interface OfOrganization {
   /** In effect; null where there is none. */
   readonly gateway: OrganizationGateway | null;

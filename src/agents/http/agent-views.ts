@@ -7,7 +7,7 @@ import { inheritsGateway } from '../domain/agent-gateway.js';
 import { isGated } from '../domain/withdrawn-settings.js';
 import { agentView, type AgentView, assistantView, type AssistantView, type OfOrganization } from './agent-view.js';
 
-/** Agents of one organization as answers show them: with the gateway they inherit, and what the plan no longer includes at its default. */
+/** Agents of one organization as answers show them: with the gateway that they inherit, and with defaults for settings that the plan does not include. */
 @Injectable()
 export class AgentViews {
   constructor(
@@ -34,7 +34,7 @@ export class AgentViews {
     if (organizationId === undefined) return { gateway: null, features: new Set() };
     const inherits = agents.some(({ settings }) => inheritsGateway(settings));
     const gateway = inherits ? await this.gateways.effective(organizationId) : null;
-    // Most agents have none: their reads cost no look at the organization.
+    // Most agents have no setting that depends on the plan, so reading them needs no look-up of the organization.
     const organization = agents.some(({ settings }) => isGated(settings)) ? await this.organizations.find(organizationId) : null;
     return { gateway, features: organization?.features ?? new Set() };
   }

@@ -134,7 +134,7 @@ export class AgentsController {
     operationId: 'deleteAgent',
     summary: 'Delete an agent and everything that belongs to it',
     description:
-      'Of every type, classic agents too. Cannot be undone. Runs under way are cancelled. From the answer on nothing of it can be read; what its ' +
+      'Also for classic agents. Cannot be undone. Runs under way are cancelled. From the answer on nothing of it can be read; what its ' +
       'conversations hold is removed from the database in the background.',
   })
   @ApiOkResponse({ type: AgentDeletedResponse })

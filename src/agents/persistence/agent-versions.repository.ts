@@ -27,9 +27,9 @@ type Tables = InferKyselyDB<typeof StoredVersion | typeof StoredPart>;
 
 const builder = queryBuilder<{ agent_versions: ColumnsOf<typeof StoredVersion>; agent_version_parts: ColumnsOf<typeof StoredPart> }>();
 
-/** What an agent was at a version. */
+/** The parts of an agent at a version. */
 export interface PartsAt {
-  /** @returns null where the part did not exist yet. @throws UnreadableJson */
+  /** @returns null when the part did not exist at the version. @throws UnreadableJson */
   read<Schema extends z.ZodType>(part: string, schema: Schema): Stored<Schema> | null;
 }
 
@@ -103,7 +103,7 @@ export class AgentVersionsRepository {
     }));
   }
 
-  /** What every part was at a version; null when the agent has no such version. */
+  /** @returns the parts of the agent at a version; null when the agent has no such version */
   async partsAt(
     source: EntityReader,
     { id, organizationId }: Owner,

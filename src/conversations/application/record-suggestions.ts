@@ -7,7 +7,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { RunObservers } from '../engine/run-observers.js';
 import { SuggestionUsageRepository } from '../persistence/suggestion-usage.repository.js';
 
-/** Keeps what suggestions have used, for credits and analytics. */
+/** Stores the usage of suggestions, for credits and analytics. */
 @Injectable()
 export class RecordSuggestions {
   constructor(
@@ -18,8 +18,8 @@ export class RecordSuggestions {
   ) {}
 
   /**
-   * Suggestions that cannot be recorded are suggestions all the same: it never throws.
-   * @param calls what the provider told of each call of the model
+   * Logs a failure to store and does not throw it, so that the caller still gets the suggestions.
+   * @param calls the usage that the provider reported of each call of the model
    */
   async execute({ organizationId, id: agentId, provider }: RunnableAgent, calls: readonly ModelUsage[]): Promise<void> {
     const { inputTokens, outputTokens } = calls.reduce(addUsage, NO_USAGE);

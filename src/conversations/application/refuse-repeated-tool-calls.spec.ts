@@ -4,7 +4,7 @@ import { RefuseRepeatedToolCalls, SAME_CALLS_IN_A_ROW } from './refuse-repeated-
 
 type Answer = readonly object[];
 
-/** @returns the decisions about calls of these inputs, answer by answer */
+/** @returns the decisions about calls with these inputs, one list an answer */
 async function decisionsOn(answers: readonly Answer[]): Promise<string[][]> {
   const hooks = new RefuseRepeatedToolCalls();
   const steps: RunStep[] = [];

@@ -2,23 +2,23 @@ import { Injectable } from '@nestjs/common';
 import type { ModelToolCall } from '../../models/index.js';
 import { type ToolCallVerdict, type RunContext, RunHooks } from '../ports/index.js';
 
-/** The same call with the same input is made this often in a row, then it is denied until another call comes between. */
+/** So many answers in a row may make the same call with the same input; further ones are denied until the model makes a different call. */
 export const SAME_CALLS_IN_A_ROW = 5;
 
 const REFUSAL =
   'This tool was already called several times in a row with exactly this input. Use the results you have, or make another call first.';
 
-/** The newest call of a run, and in how many answers of the model in a row it was asked for. */
+/** The newest call of a run, and how many answers of the model in a row have made it. */
 interface Streak {
   readonly call: string;
-  /** Of the newest such answer: its step in the trace. */
+  /** The trace step of the newest such answer. */
   readonly answer: string | undefined;
   readonly count: number;
 }
 
 /**
- * Stops a model that asks the same thing over and over before it has spent the user's time and money. Polling, paging and
- * looking again after a change have other calls in between; equal calls of one answer count once.
+ * Stops a model that repeats one call before it has spent the user's time and money. Polling, paging and reading again after a
+ * change have other calls in between, so they are not affected; equal calls in one answer count once.
  */
 @Injectable()
 export class RefuseRepeatedToolCalls extends RunHooks {

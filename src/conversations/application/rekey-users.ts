@@ -7,12 +7,12 @@ import { type BareUser, UserColumnsRepository } from '../persistence/user-column
 import { UserColumns } from './user-columns.js';
 import { UserKeys } from './user-keys.js';
 
-/** Rows of one transaction: short enough for those that wait for one of them. */
+/** Rows of one transaction: few enough that statements which wait for one of them do not wait long. */
 const REKEYED_ROWS = 1_000;
 
 /**
- * Puts keyed users in the place of the bare digests that earlier versions stored. A key tells whether it is keyed, so this
- * may end at any row and begin again, and no user is keyed twice.
+ * Replaces the bare digests that earlier releases stored by keyed ones. A key shows whether it is keyed, so this may stop at
+ * any row and start again without keying a user twice.
  */
 @Injectable()
 export class RekeyUsers {
@@ -24,12 +24,12 @@ export class RekeyUsers {
     private readonly logger: Logger,
   ) {}
 
-  /** What a process must not serve without: rows that are looked up by their user. */
+  /** Re-keys the columns by which rows are looked up. A process must not serve before: its look-ups would miss bare rows. */
   async lookedUp(): Promise<void> {
     for (const column of this.columns.all) if (column.isLookedUp) await this.rekeyColumn(column);
   }
 
-  /** @throws the reason of `signal` when it aborts */
+  /** Re-keys every column. @throws the reason of `signal` when it aborts */
   async all(signal: AbortSignal): Promise<void> {
     for (const column of this.columns.all) await this.rekeyColumn(column, signal);
   }
@@ -45,7 +45,7 @@ export class RekeyUsers {
     }
   }
 
-  /** @param without gets the organizations that have no key: those that are gone, and those whose key cannot be read */
+  /** @param without collects the organizations without a key: deleted ones, and those whose key cannot be read */
   private async keyed(users: readonly BareUser[], without: Set<string>): Promise<(BareUser & { readonly keyed: string })[]> {
     const keyed: (BareUser & { readonly keyed: string })[] = [];
     for (const user of users) {

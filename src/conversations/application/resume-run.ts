@@ -18,7 +18,7 @@ import type { ThreadReference } from './thread-lookup.js';
 export type ResumeRunCommand = Omit<RunRequest, 'agent'> & {
   readonly thread: ThreadReference;
   readonly answers: readonly ApprovalAnswer[];
-  /** The field of the request that holds its `userContext`, for the error that names it. */
+  /** The path of `userContext` in the request, for the error message. */
   readonly userContextField: string;
 };
 
@@ -37,8 +37,8 @@ export class ResumeRun {
 
   /**
    * @returns the run under way, or for a repeated request the one that the first made
-   * @throws DomainError `invalid` when the answers are not one for each open request or `userContext` is not that of the
-   * run that asked, and what `StartRun.execute` throws; nothing is called or stored then
+   * @throws DomainError `invalid` when there is not one answer for each open request, or when `userContext` differs from that
+   * of the run that asked; what `StartRun.execute` throws. Nothing is called or stored then
    */
   execute({ thread, answers, userContextField, ...request }: ResumeRunCommand): Promise<ActiveRun> {
     const { organizationId } = request;
@@ -81,7 +81,7 @@ export class ResumeRun {
   }
 }
 
-/** @param stored as the database gave it back: the one that was sent is compared as it would be stored */
+/** @param stored as read from the database, which changes some texts; `sent` is converted in the same way before the comparison */
 function isSame(sent: UserContext | null, stored: UserContext | null): boolean {
   return sent === null || isDeepStrictEqual(JSON.parse(storableJson(sent)), stored ?? {});
 }

@@ -20,9 +20,9 @@ export interface RunRequest {
   readonly agent: RunnableAgent;
   /** Put after everything else of the system prompt. */
   readonly callerPrompt?: string;
-  /** Answers to what a run asked are for the user of that run, whatever this and `session` say. */
+  /** Ignored for a run with `resumeInput`, which belongs to the user of the run that asked; so is the user of `session`. */
   readonly userContext: UserContext | null;
-  /** The span of the caller's own trace that the run belongs under. */
+  /** The span of the caller's trace that becomes the parent of the run's span. */
   readonly callerSpan?: CallerSpan | null;
   /** Of the pass that the request is made with; it says whose memories the run has, whatever `userContext` says. */
   readonly session?: RunSession | undefined;
@@ -49,7 +49,7 @@ export interface RunInput {
   /** Of the message; the run releases them at its end, and the launcher where no run begins. */
   readonly attached: AttachedFiles;
   readonly resumeInput?: ResumeInput;
-  /** Of a thread that is made with the run: what the caller says was said before. */
+  /** The history that the request sent, for a thread that is made with the run. */
   readonly sentHistory?: readonly SentMessage[];
 }
 

@@ -17,7 +17,7 @@ import type { ThreadReference } from './thread-lookup.js';
 /** A message to be answered. */
 export interface RunMessage extends RunRequest {
   readonly text: string;
-  /** What the client calls it. */
+  /** The client's own id of the message. */
   readonly clientId?: string | undefined;
   readonly attachments?: readonly AttachmentReference[];
 }

@@ -15,7 +15,7 @@ import { readSuggestions, suggestionPrompt, SUGGESTIONS_FORMAT } from './suggest
 const TIME_LIMIT_MS = 30_000;
 /** A model that writes more than this does not write suggestions. */
 const MAX_ANSWER_LENGTH = 8_000;
-/** Calls of the model until it answers with suggestions. */
+/** How often the model is called at most until it answers with suggestions. */
 const ATTEMPTS = 2;
 
 export interface SuggestNextCommand {
@@ -25,7 +25,7 @@ export interface SuggestNextCommand {
   readonly messages: readonly InputMessage[];
 }
 
-/** Short things that the user could say next, from one call of the agent's model, or a second one. What they used is stored, and nothing else. */
+/** Short things that the user could say next, from one call of the agent's model, or two. Only the usage of the calls is stored. */
 @Injectable()
 export class SuggestNext {
   constructor(
@@ -41,7 +41,7 @@ export class SuggestNext {
 
   /**
    * @param gone aborted when the caller has left; the call of the model ends then
-   * @returns exactly three, or none where a hook blocks what the user has said last
+   * @returns exactly three, or none when a hook blocks the user's newest message
    * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as a waiting run
    * @throws the signal's reason after `gone`
    */
@@ -86,7 +86,7 @@ export class SuggestNext {
     }
   }
 
-  /** @param calls gets what the provider tells of this call, also where it breaks off */
+  /** @param calls gets the usage of this call, also when the call fails before its end */
   private async answer(request: ModelRequest, signal: AbortSignal, calls: ModelUsage[]): Promise<string> {
     let text = '';
     let usage: ModelUsage | undefined;

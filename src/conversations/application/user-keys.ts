@@ -8,13 +8,16 @@ import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/in
 import { bareUserKey, isKeyedUser, keyedUser, type RunUser } from '../domain/user-key.js';
 
 const KEY_BYTES = 32;
-/** An organization's key never changes; it leaves the memory of this process after a while. */
+/** An organization's key never changes; the time limit only keeps unused keys out of memory. */
 const CACHE_MS = 3_600_000;
 const CACHED_KEYS = 10_000;
 
 export type UserId = string | number | boolean | undefined;
 
-/** The one way in which a user of an agent is kept: an HMAC of the user's id with a key of the organization, which is in the vault. */
+/**
+ * Makes the key under which every table stores a user of an agent: an HMAC of the user's id with a random key of the
+ * organization, which is in the vault.
+ */
 @Injectable()
 export class UserKeys {
   private readonly keys: TtlCache<Buffer>;
@@ -29,24 +32,24 @@ export class UserKeys {
   }
 
   /**
-   * @returns null where the id names nobody
-   * @throws SecretUnreadable where the organization's key does not open. It is never replaced: its users would be lost
+   * @returns null for an id that names no user (`bareUserKey`)
+   * @throws SecretUnreadable when the vault cannot open the organization's key, which is never replaced: its users would be lost
    */
   async of(organizationId: string, userId: UserId): Promise<string | null> {
     const bare = bareUserKey(userId);
     return bare === null ? null : keyedUser(await this.keyOf(organizationId), bare);
   }
 
-  /** What is stored of a user, whichever version has stored it. @throws SecretUnreadable */
+  /** The keyed form of a stored user, which an earlier release may have stored bare. @throws SecretUnreadable */
   async current<Stored extends string | null>(organizationId: string, stored: Stored): Promise<Stored | string> {
     return stored === null || isKeyedUser(stored) ? stored : keyedUser(await this.keyOf(organizationId), stored);
   }
 
   /**
-   * For whom a run is made.
-   * @param within the caller's transaction, where it has one: the key is read in it, never made, and not from memory, since
-   * a load under way may wait for this transaction's connection
-   * @returns null where nobody is named, and where the organization's key cannot be read: the run goes on without memory
+   * The user that a run is for.
+   * @param within the caller's transaction, if it has one. The key is then read in it, without the cache, since a load under way
+   * in the cache may wait for this transaction's connection; and no key is made
+   * @returns null when the run names no user, and when the organization's key cannot be read: the run then has no memory
    */
   async ofRun(organizationId: string, { session, userContext }: RunUser, within?: Transaction): Promise<string | null> {
     if (session && (session.userKey === null || isKeyedUser(session.userKey))) return session.userKey;
@@ -73,7 +76,7 @@ export class UserKeys {
     return key === undefined ? undefined : Buffer.from(key, 'base64');
   }
 
-  /** Of processes that make it at once all but the first find it made. */
+  /** The lock serializes processes that make the key at the same time; all but the first find it. */
   private make(organizationId: string): Promise<Buffer> {
     return this.database.transaction(async (transaction) => {
       await transaction.query(`select pg_advisory_xact_lock(hashtextextended('user key ' || $1, 0))`, [organizationId]);

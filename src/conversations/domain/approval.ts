@@ -87,7 +87,7 @@ export interface ResumeInput {
   readonly runId: string;
   /** One a request, in their order. */
   readonly decisions: readonly ApprovalDecision[];
-  /** Of the run that asked: its calls are made for the same user, whoever answers. */
+  /** The user of the run that asked: its calls are made for that user and not for the approver. */
   readonly user: RunUser;
 }
 

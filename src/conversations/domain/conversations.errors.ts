@@ -79,7 +79,7 @@ export function noThreadToResume(): DomainError {
   return new ValidationFailed('body/resume answers no open interrupt: the agent has no thread of this threadId');
 }
 
-/** @param field that held the `userContext`, as the caller sent it */
+/** @param field the path of `userContext` in the request */
 export function askedForAnother(field: string): DomainError {
   return new ValidationFailed(`${field} differs from the userContext of the run that asked. Leave it out, or send the same`);
 }

@@ -53,7 +53,7 @@ export interface Message {
   readonly id: string;
   readonly threadId: string;
   readonly runId: string | null;
-  /** What the client calls a user's message; absent for none. */
+  /** The client's own id of a user's message; absent when it sent none. */
   readonly clientId?: string;
   readonly role: MessageRole;
   readonly content: string;
@@ -128,7 +128,10 @@ export function withNotes(text: string, notes: readonly string[]): string {
   return [text, ...notes].filter((part) => part !== '').join('\n\n');
 }
 
-/** Tells of these messages which a hook keeps from models: a question whose reply is the block, and what came along as history. */
+/**
+ * Makes the function that says which of these messages a hook keeps from models: blocked messages of a sent history, and
+ * both messages of a run whose prompt was blocked.
+ */
 export function blockedAmong(messages: readonly HistoryMessage[]): (message: HistoryMessage) => boolean {
   const runs = new Set(messages.flatMap(({ blocked, runId }) => (blocked && runId !== null ? [runId] : [])));
   return ({ blocked, runId }) => blocked || (runId !== null && runs.has(runId));

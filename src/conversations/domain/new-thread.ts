@@ -4,7 +4,7 @@ import { type Thread, titleOf } from './thread.js';
 
 /** What somebody has said before the conversation came here. */
 export interface InputMessage {
-  /** What the client calls a user's message. */
+  /** The client's own id of a user's message. */
   readonly clientId?: string | undefined;
   readonly role: MessageRole;
   /** Never empty, except beside attachments. */
@@ -21,7 +21,7 @@ export interface Conversation {
   readonly history: readonly InputMessage[];
   /** The message to be answered. */
   readonly text: string;
-  /** What the client calls that message. */
+  /** The client's own id of that message. */
   readonly clientId?: string | undefined;
   readonly attachments?: readonly AttachmentReference[];
 }

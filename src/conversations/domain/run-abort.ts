@@ -9,7 +9,7 @@ export class RunAborted extends Error {
   }
 }
 
-/** What a model reads of a call that was under way when its run was broken off. */
+/** What a model reads as the result of a call that was under way when its run ended early. */
 export function unknownOutcome(cause: RunAbortCause): string {
   return `The outcome of this call is unknown: ${ENDED_BY[cause]} while it was under way.`;
 }

@@ -1,7 +1,7 @@
 /** A run made with a session pass, as far as the session has a say in it. */
 export interface RunSession {
   readonly id: string;
-  /** Stands for the session's user, as `UserKeys` has it; null where it names none. */
+  /** The key of the session's user, which `UserKeys` makes; null when it names none. */
   readonly userKey: string | null;
 }
 

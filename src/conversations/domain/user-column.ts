@@ -2,8 +2,8 @@
 export interface UserColumn {
   readonly table: string;
   readonly column: string;
-  /** The other columns of a unique key that it belongs to. */
+  /** The other columns of the unique key that contains the column. */
   readonly uniqueWith?: readonly string[];
-  /** Rows are looked up by it, so a process re-keys them before it serves. */
+  /** Statements look rows up by the column, so a process re-keys it before it serves. */
   readonly isLookedUp?: boolean;
 }

@@ -1,2 +1,2 @@
-/** What the caller said about its user: scopes tool calls and retrievals, echoed into the trace. */
+/** What the caller says about its user. It scopes tool calls and retrievals, and the trace repeats it. */
 export type UserContext = Readonly<Record<string, string | number | boolean>>;

@@ -12,7 +12,7 @@ describe('the key of a user', () => {
     expect(others).not.toContain(keyedUser(key, bareOf('ann')));
   });
 
-  it('tells that it is keyed, and is a UUID', () => {
+  it('shows that it is keyed, and is a UUID', () => {
     const keyed = keyedUser(key, bareOf('ann'));
     expect(keyed).toMatch(/^75736572-6b[0-9a-f]{2}-([0-9a-f]{4}-){2}[0-9a-f]{12}$/);
     expect(isKeyedUser(keyed)).toBe(true);

@@ -6,16 +6,16 @@ import type { UserContext } from './user-context.js';
 export const MAX_USER_ID = 1_000;
 
 const KEY_BYTES = 16;
-/** "userk": a key that begins with it is keyed. Of bare digests one in a million million does so by chance, and is left as it is. */
+/** "userk": a key that begins with it is keyed. About one bare digest in 10^12 begins with it by chance, and is not re-keyed. */
 const TAG = Buffer.from('userk');
 const FIRST_KEYED = toUuid(Buffer.concat([TAG, Buffer.alloc(KEY_BYTES - TAG.length)]));
 const LAST_KEYED = toUuid(Buffer.concat([TAG, Buffer.alloc(KEY_BYTES - TAG.length, 0xff)]));
 
 /**
- * The digest of a user's id without a key, which is the same in every organization. Earlier versions stored it; it is
- * what `keyedUser` is made of, so that what they stored can be re-keyed without the id.
- * @param userId as the customer names the user; a number is the same as its digits
- * @returns a UUID, or null where it names nobody
+ * The digest of a user's id without a key, which is the same in every organization. Earlier releases stored it; `keyedUser`
+ * takes it, so that stored digests can be re-keyed without the id.
+ * @param userId the customer's id of the user; a number is the same as its digits
+ * @returns a UUID; null for an id that is empty, too long or not well-formed Unicode, which names no user
  */
 export function bareUserKey(userId: string | number | boolean | undefined): string | null {
   const id = userId === undefined ? '' : String(userId);
@@ -25,15 +25,15 @@ export function bareUserKey(userId: string | number | boolean | undefined): stri
 }
 
 /**
- * Stands for a user of one organization: the same for the same id, and not to be computed without the organization's key.
- * 88 bits of an HMAC after the tag, so that stored keys tell by themselves whether they are keyed.
+ * The key of a user of one organization: the same for the same id, and not computable without the organization's key. The tag
+ * before the 88 bits of the HMAC shows that a stored key is keyed.
  */
 export function keyedUser(organizationKey: Buffer, bare: string): string {
   const digest = createHmac('sha256', organizationKey).update(Buffer.from(bare.replaceAll('-', ''), 'hex')).digest();
   return toUuid(Buffer.concat([TAG, digest]));
 }
 
-/** For whom a run is made: its session's user, or where it has no session the one that its `userContext` names. */
+/** The user that a run is for: the user of its session, or without a session the user that its `userContext` names. */
 export interface RunUser {
   readonly userContext: UserContext | null;
   readonly session: Pick<RunSession, 'userKey'> | null;
@@ -43,7 +43,7 @@ export function isKeyedUser(userKey: string): boolean {
   return userKey >= FIRST_KEYED && userKey <= LAST_KEYED;
 }
 
-/** The SQL condition for what `isKeyedUser` says no to, in one wording: partial indexes are found by it. */
+/** The SQL condition for keys that are not keyed. Statements and partial indexes need the same text, or PostgreSQL does not use the index. */
 export function isBareUser(column: string): string {
   return `(${column} < '${FIRST_KEYED}' or ${column} > '${LAST_KEYED}')`;
 }

@@ -31,7 +31,7 @@ interface Answer {
   usage: ModelUsage;
   state: ProviderState | undefined;
   response: ModelResponse | undefined;
-  /** What is known of the call that cannot be read, in which it ended. */
+  /** What the provider reported of the unreadable call in which the answer ended; undefined when it ended in none. */
   unreadableCall: string | undefined;
 }
 
@@ -181,7 +181,7 @@ export class CallModel {
   }
 }
 
-/** There is no call to which a result could be given, so the model is told in words. */
+/** Adds a note for the model, since there is no call that a result could belong to. */
 function askAgain(state: RunState, written: string): NextStep {
   state.unreadableAnswers += 1;
   if (state.unreadableAnswers > MAX_UNREADABLE_ANSWERS) {
@@ -192,7 +192,7 @@ function askAgain(state: RunState, written: string): NextStep {
   return { kind: 'call_model' };
 }
 
-/** One sloppy schema must not end every run of the agent. */
+/** Without this, one malformed schema would end every run of the agent. */
 function withPlainSchemas(state: RunState, request: ModelRequest, error: unknown): boolean {
   return state.plainSchemas.refused(error, request, (name) => state.tools.find(name));
 }

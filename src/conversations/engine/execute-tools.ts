@@ -136,7 +136,7 @@ export class ExecuteTools {
     return refused(asked, this.withTexts(state, NOBODY_TO_ASK, additionalContext), 'denied');
   }
 
-  /** There is nothing that a hook or a person could judge. */
+  /** Without hooks and approval: malformed arguments give them nothing to judge. */
   private refuseMalformed(state: RunState, call: ModelToolCall, given: string): Outcome {
     const output = state.outputs.take(given);
     this.note(state, { name: call.name, input: call.malformedInput, output, error: output });
@@ -239,7 +239,7 @@ export class ExecuteTools {
     for (const [index, call] of state.toolCalls.entries()) {
       if (call.status !== 'running') continue;
       state.toolCalls[index] = { ...call, status: 'unknown' };
-      // Where the process dies instead, the model is told so by what is missing.
+      // If the process dies instead, `toModelMessages` adds this result for the call that has none.
       if (cause !== undefined) this.keepResult(state, call, { output: unknownOutcome(cause), isError: true });
       this.metrics.count(kindOf(state, call.name), 'unknown');
     }

@@ -17,7 +17,7 @@ const MAX_QUOTED = 200;
 
 /**
  * The tool with which a model finds others.
- * @param offer makes further requests have what a search has found, the best first, and returns those for which there is room
+ * @param offer adds the results of a search, the best first, to further requests; returns those for which there is room
  */
 export function findTools(
   tools: readonly ToolDefinition[],

@@ -8,7 +8,7 @@ import { MAX_JUDGED_PROMPTS } from './limits.js';
 import { RunOwner } from './run-owner.js';
 import type { RunState } from './run-state.js';
 
-/** Has hooks judge what a request has brought along as the history of its new thread, before a model is given any of it. */
+/** Asks hooks about the history that a request sent for its new thread, before a model reads any of it. */
 @Injectable()
 export class JudgeSentHistory {
   constructor(
@@ -18,14 +18,14 @@ export class JudgeSentHistory {
   ) {}
 
   /**
-   * What is blocked is stored as blocked, and so is all that hooks were not asked about: what comes after it, and where a hook
-   * judges prompts what comes before the newest ones. The thread's later runs do not give it to a model either.
-   * @returns the first block; the run's own message is not asked about then
+   * Stores a blocked message and all later ones as blocked, and also, when a hook judges prompts, the messages older than those
+   * that hooks were asked about. Later runs of the thread do not give blocked messages to a model either.
+   * @returns the first block, after which the caller must not ask about the run's own message; otherwise `continue`
    */
   async run(state: RunState): Promise<PromptVerdict> {
     const sent = state.context.sentHistory.splice(0);
     const prompts = sent.flatMap((said, index) => (said.role === 'user' ? [{ ...said, index }] : []));
-    // The newest is the run's own message.
+    // One less, for the run's own message.
     const asked = prompts.slice(-(MAX_JUDGED_PROMPTS - 1));
     const older = sent.slice(0, prompts.length > asked.length ? asked[0]?.index : 0);
     const judged: JudgedMessage[] = [];

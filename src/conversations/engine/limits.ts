@@ -4,7 +4,7 @@ export const MAX_TOOL_ROUNDS = 25;
 /** Refused rounds after which the run ends with the text that a model which keeps calling tools has written so far. */
 export const MAX_REFUSED_ROUNDS = 3;
 
-/** Answers in a row that end in a call which cannot be read, before the run fails: the model is told of each. */
+/** So many answers in a row may end in a call that cannot be read; the model gets a note about each. One more fails the run. */
 export const MAX_UNREADABLE_ANSWERS = 3;
 
 /**
@@ -29,7 +29,7 @@ export const MAX_HISTORY_MESSAGES = 2_000;
 /** Messages that are kept in memory between the runs of their threads, the least recently used thread going first. */
 export const RECENT_BYTES = 64 * 1024 * 1024;
 
-/** Characters of earlier conversation that are given to a model which is no longer in the catalogue, and its context window. */
+/** For a model that is not in the catalogue: the characters of earlier conversation that it gets, and its context window in tokens. */
 export const HISTORY_CHARACTERS = 600_000;
 export const CONTEXT_TOKENS = 200_000;
 
@@ -59,17 +59,17 @@ export const PDF_LEAST_CHARACTERS = 12_000;
 export const PDF_BYTES_A_CHARACTER = 8;
 
 /**
- * Characters that are kept of one tool's output for people to read, and of those of one run together. The rest is cut off, and
- * whoever reads it sees that. The model is given what its own context has room for.
+ * Characters that are kept of one tool's output, and of all outputs of one run together. The rest is cut off, with a note. The
+ * model gets only as much as its context has room for (`RESULT_SHARE`).
  */
 export const MAX_TOOL_OUTPUT = 1_000_000;
 export const MAX_TOOL_OUTPUTS = 8_000_000;
 
-/** Of the context window, what one tool's result may take, and all results of the exchange together. */
+/** The share of the context window that one tool's result may take, and that all results of the exchange may take together. */
 export const RESULT_SHARE = 0.25;
 export const RESULTS_SHARE = 0.5;
 
-/** A request that is too long all the same loses the files that tools have shown once their results take no more than this share. */
+/** While a request is still too long, the results are shortened to this share of the context window before the media of tools are removed. */
 export const SMALL_RESULTS_SHARE = 0.05;
 
 /**
@@ -79,11 +79,11 @@ export const SMALL_RESULTS_SHARE = 0.05;
 export const MAX_LISTED_TOOLS = 40;
 export const MAX_LISTED_SHARE = 0.1;
 
-/** Found tools in one request, and the characters of their definitions together; those used least recently go first. */
+/** Found tools in one request, and the characters of their definitions together; the least recently used are dropped first. */
 export const MAX_OFFERED_TOOLS = 40;
 export const MAX_OFFERED_CHARACTERS = 200_000;
 
-/** A tool whose schema alone is larger is offered as one that takes any object. */
+/** Characters of a schema; a tool with a larger one is offered with a schema that accepts any object. */
 export const MAX_SCHEMA_CHARACTERS = 100_000;
 
 /** What one search answers at most, and how many characters of each tool's description. */
@@ -118,7 +118,7 @@ export const HEARTBEAT_MS = 5_000;
  */
 export const UNKNOWN_RUN_MS = 40_000;
 
-/** User messages of one request that hooks are asked about, the newest ones. Contract, section 8. */
+/** How many user messages of one request, the newest ones, hooks are asked about. Contract, section 8. */
 export const MAX_JUDGED_PROMPTS = 100;
 
 /**

@@ -1,12 +1,12 @@
 import type { ModelToolCall } from '../../models/index.js';
 
-/** What a model reads in place of the result of a call whose arguments are no JSON object; undefined for any other call. */
+/** What a model reads as the result of a call whose arguments are not a JSON object; undefined for any other call. */
 export function malformedCallOutput({ malformedInput }: ModelToolCall): string | undefined {
   if (malformedInput === undefined) return undefined;
   return `This call was not made: its arguments are not a JSON object. ${quoted(malformedInput)} ${MEND}`;
 }
 
-/** What a model is told after an answer that ended in a call of which not even the tool is known. */
+/** The note for the model after an answer that ended in a call whose tool is not known. */
 export function unreadableCallNote(written: string): string {
   return ['Your last answer ended in a tool call that could not be read, so no tool was called.', quoted(written), MEND].join(' ');
 }

@@ -2,12 +2,12 @@ import type { RunnableAgent } from '../../agents/index.js';
 import { findModel } from '../../models/index.js';
 import { CONTEXT_TOKENS, HISTORY_CHARACTERS } from './limits.js';
 
-/** How many characters of earlier conversation the agent's model is given. */
+/** How many characters of earlier conversation the agent's model gets. */
 export function contextCharacters({ provider: { type, model } }: RunnableAgent): number {
   return findModel(type, model)?.historyCharacters ?? HISTORY_CHARACTERS;
 }
 
-/** The context window of the agent's model. */
+/** The context window of the agent's model, in tokens. */
 export function contextTokens({ provider: { type, model } }: RunnableAgent): number {
   return findModel(type, model)?.contextTokens ?? CONTEXT_TOKENS;
 }

@@ -8,14 +8,14 @@ const UNTOLD = 'Its arguments are not listed here, because their description is 
 const knownCharacters = new WeakMap<ToolDefinition, number>();
 const knownPlain = new WeakMap<ToolDefinition, ToolDefinition>();
 
-/** Of the definition as JSON. */
+/** The length of the definition as JSON. */
 export function charactersOf(definition: ToolDefinition): number {
   const characters = knownCharacters.get(definition) ?? JSON.stringify(definition).length;
   knownCharacters.set(definition, characters);
   return characters;
 }
 
-/** The definition as requests have it: a schema that would take a large share of a model's context is left out. */
+/** The definition for requests, without a schema that would take a large share of a model's context. */
 export function offeredDefinition(definition: ToolDefinition): ToolDefinition {
   // Fast path: the schema is a part of the definition.
   if (charactersOf(definition) <= MAX_SCHEMA_CHARACTERS) return definition;

@@ -3,12 +3,12 @@ import type { OfferedTool } from '../ports/index.js';
 
 const ANY_INPUT = { type: 'object', properties: {} } as const;
 
-/** The tools of a run that are offered with a plain object in the place of a schema which the provider does not take. */
+/** The tools of a run that are offered with a plain object as their schema, because the provider refused the schema. */
 export class PlainSchemas {
   private readonly names = new Set<string>();
-  /** Tools whose source has been told that their schema is taken. */
+  /** Tools whose source knows that the provider accepts the schema. */
   private readonly accepted = new Set<string>();
-  /** The model call that is made is the second one of a request. */
+  /** The current model call repeats a refused request. */
   private isAgain = false;
 
   applied(definitions: readonly ToolDefinition[], find: (name: string) => OfferedTool | undefined): readonly ToolDefinition[] {
@@ -21,8 +21,8 @@ export class PlainSchemas {
   }
 
   /**
-   * Takes what the provider refuses for plain from now on.
-   * @returns whether the request, which was sent once so far, is worth sending once more
+   * Replaces the schemas that the provider refused in all further requests of the run.
+   * @returns whether to send the request once more: only when a schema changes, and when it is not a repetition already
    */
   refused(error: unknown, { tools }: ModelRequest, find: (name: string) => OfferedTool | undefined): boolean {
     const refusal = error instanceof ModelFailure ? error.facts.refusedSchemas : undefined;
@@ -38,7 +38,7 @@ export class PlainSchemas {
     return isWorthIt;
   }
 
-  /** The provider has answered the request. */
+  /** Call when the provider has answered the request, and so accepted its schemas. */
   taken({ tools }: ModelRequest, find: (name: string) => OfferedTool | undefined): void {
     this.isAgain = false;
     for (const { name } of tools) {

@@ -18,7 +18,7 @@ export class RunConversation {
   /** Once the run is over: what the run that goes on with its calls gets besides the transcript. */
   keptResults: readonly ResultEntry[] = [];
 
-  /** @param contextTokens what the model reads at once */
+  /** @param contextTokens the context window of the model */
   constructor(
     private readonly memory: MemoryReservation,
     private readonly contextTokens: number,
@@ -36,7 +36,7 @@ export class RunConversation {
     return hasFiles;
   }
 
-  /** What came of a call: as much of its output as one may take, and of what it showed as there is memory for. */
+  /** Adds the result of a call: its output, shortened to the share of one result, and as much of its media as there is memory for. */
   keepResult(result: ResultEntry): void {
     const output = cutOutput(result.output, this.contextTokens * RESULT_SHARE);
     this.transcript.push(withReservedMedia({ ...result, output }, this.memory));
@@ -52,8 +52,8 @@ export class RunConversation {
   }
 
   /**
-   * Leaves out of the oldest files what one request has no room for beside what tools have shown since, and shortens the
-   * results of tools to what they may take together.
+   * Leaves out the oldest files for which one request has no room beside the newer media of tools, and shortens the
+   * results of tools to the share that they may take together.
    */
   makeRoom(): void {
     const { history, entries } = fitIntoRequest(this.history, this.exchange);
@@ -62,8 +62,8 @@ export class RunConversation {
   }
 
   /**
-   * Makes a request smaller that the model found too long. What the exchange is about goes last: only its question, and what
-   * the model has said in it, stay for certain.
+   * Shortens the conversation by one step, after the provider refused a request as too long. The order keeps what the present
+   * exchange needs for as long as possible; its question and the answers of the model always stay.
    * @returns false when there is nothing left to shorten
    */
   shorten(): boolean {
@@ -113,7 +113,7 @@ export class RunConversation {
     return goesOn ? entries : entries.map(withoutState);
   }
 
-  /** What began with the user's last message. */
+  /** The entries since the user's last message, with that message. */
   private get exchange(): readonly ModelMessage[] {
     return [...this.current, ...this.transcript];
   }
@@ -128,7 +128,7 @@ export class RunConversation {
     return true;
   }
 
-  /** @returns false when the results take no more than `least` tokens, or can take no less than they do */
+  /** @returns false when the results take no more than `least` tokens, or cannot be shortened further */
   private halveResults(least: number): boolean {
     const entries = this.exchange;
     const tokens = resultTokens(entries);

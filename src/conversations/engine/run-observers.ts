@@ -16,7 +16,7 @@ export class RunObservers {
     return this.observers.flatMap((observer) => observer.record(finished));
   }
 
-  /** The rows that they keep of what suggestions have used. */
+  /** The rows that the observers store about the usage of suggestions. */
   recordsOfSuggestions(usage: SuggestionUsage): RunRecord[] {
     return this.observers.flatMap((observer) => observer.recordSuggestions(usage));
   }

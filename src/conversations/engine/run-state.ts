@@ -62,7 +62,7 @@ export class RunState {
   readonly plainSchemas = new PlainSchemas();
   text = '';
   rounds = 0;
-  /** Answers of the model in a row that ended in a call which cannot be read. */
+  /** How many answers of the model in a row have ended in a call that cannot be read. */
   unreadableAnswers = 0;
   /** A stop hook has already made the reply go on, in this run or in the one that it resumes. */
   continued = false;

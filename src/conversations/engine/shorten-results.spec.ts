@@ -6,7 +6,7 @@ import { cutOutput, resultTokens, shortenResults } from './shorten-results.js';
 const result = (output: string, id = 'c'): ModelMessage => ({ role: 'tool', toolCallId: id, toolName: 'read', output, isError: false });
 const answer: ModelMessage = { role: 'assistant', text: '', toolCalls: [] };
 const outputsOf = (entries: readonly ModelMessage[]): string[] => entries.flatMap((entry) => (entry.role === 'tool' ? [entry.output] : []));
-/** What a note takes at most. */
+/** A note takes at most so many tokens. */
 const NOTE_TOKENS = 60;
 
 describe('an output that is cut', () => {
@@ -23,7 +23,7 @@ describe('an output that is cut', () => {
     expect(cutOutput('a'.repeat(30_000), 50)).toMatch(/^\[30000 characters of this output are left out here: [^\]]*\]$/);
   });
 
-  it('tells what is missing of the whole, however often it is cut', () => {
+  it('counts all missing characters, however often it is cut', () => {
     const output = 'a'.repeat(90_000);
     let cut = output;
     for (const tokens of [20_000, 7_000, 900, 100]) cut = cutOutput(cut, tokens);

@@ -2,17 +2,17 @@ import type { ModelMessage } from '../../models/index.js';
 import type { ResultEntry } from '../domain/message.js';
 import { charactersWithin, tokensOf } from './token-estimate.js';
 
-/** Less of an output than this says nothing: a note alone takes its place. */
+/** Fewer tokens of an output than this are of no use to a model, so only a note remains. */
 const LEAST_TOKENS = 200;
 
-/** Of what is kept of an output, the share of its beginning; the end has what hooks had to say, and notes. */
+/** The share of the kept text that comes from the beginning. The end matters too: it has the contexts of hooks, and notes. */
 const SHARE_OF_BEGINNING = 0.75;
 
 const NOTE = /(?:\n\n)?\[(\d+) characters of this output are left out here: [^\]]*\](?:\n\n)?/;
 
 /**
- * The output as a model is given it, with no more tokens than these: its beginning and its end, and between them a note of
- * what is left out. An output that was cut before says how much is missing altogether.
+ * The beginning and the end of an output, with at most so many tokens, and between them a note about the missing characters. For an
+ * output that was cut before, the note counts all missing characters.
  */
 export function cutOutput(output: string, tokens: number): string {
   // Fast path: a character never counts for more than one.
@@ -27,15 +27,16 @@ export function cutOutput(output: string, tokens: number): string {
   return [output.slice(0, start), note, output.slice(output.length - end)].filter((part) => part !== '').join('\n\n');
 }
 
-/** What the results among the entries take, in tokens, notes apart: no other result is to be cut for a note. */
+/** The tokens of the results among the entries. Notes do not count, so that a note never causes another result to be cut. */
 export function resultTokens(entries: readonly ModelMessage[]): number {
   return entries.reduce((sum, entry) => sum + (entry.role === 'tool' ? tokensOfResult(entry) : 0), 0);
 }
 
 /**
- * The entries with results that have no more tokens than these together, notes apart, as far as shortening can do that: the largest and
- * oldest are shortened first. Of two results of equal size the one that comes an answer earlier counts double, so that what a
- * model has just asked for stays for as long as anything else can go.
+ * Shortens results until together they have at most so many tokens, without notes, or nothing is left to cut. The largest and
+ * oldest come first: the weight of a result is its size times one more than the number of answers after it, so that the results
+ * that the model has just asked for stay the longest.
+ * @returns the same array when nothing has to be shortened
  */
 export function shortenResults(entries: readonly ModelMessage[], tokens: number): readonly ModelMessage[] {
   let excess = resultTokens(entries) - tokens;
@@ -62,7 +63,7 @@ function inOrderOfWeight(entries: readonly ModelMessage[]): { readonly entry: Re
   return weighed.sort((left, right) => right.weight - left.weight || left.index - right.index);
 }
 
-/** Results are weighed before every call of the model, and stay the same for most of them. */
+/** A cache: results are counted before every call of the model, and few of them change in between. */
 const known = new WeakMap<ResultEntry, number>();
 
 function tokensOfResult(entry: ResultEntry): number {

@@ -3,19 +3,19 @@ import fc from 'fast-check';
 import { charactersWithin, tokensOf } from './token-estimate.js';
 
 describe('what a text takes of a context', () => {
-  // Characters a token, as the densest tokenizer of the catalogue has them.
+  // Characters a token with the least efficient tokenizer of the catalogue.
   it.each([
     ['prose', 'The quick brown fox jumps over the lazy dog. It rains in Oslo, and nobody minds.', 3.1],
     ['JSON', '{"id":4711,"name":"Ada Lovelace","tags":["math","engine"],"active":true}', 2.2],
     ['base64', Buffer.from(Array.from({ length: 300 }, (_, index) => (index * 7_919) % 251)).toString('base64'), 1.4],
     ['Chinese', '今天的天气很好，我们去公园散步吧。', 1],
     ['numbers', '3141592653589793238462643383279502884197', 1],
-  ])('is not told too small for %s', (_what, text, charactersAToken) => {
+  ])('is not estimated too low for %s', (_what, text, charactersAToken) => {
     expect(tokensOf(text)).toBeGreaterThanOrEqual(text.length / charactersAToken);
     expect(tokensOf(text)).toBeLessThanOrEqual(text.length);
   });
 
-  it('tells how much of a text’s start or end is within it, never half a character', () => {
+  it('bounds how much of a text’s start or end fits, without splitting a character', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 });
     fc.assert(
       fc.property(text, fc.nat({ max: 40 }), (whole, tokens) => {

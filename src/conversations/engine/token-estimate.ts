@@ -1,9 +1,10 @@
-/** Prose and code have at least this many lower-case letters and blanks to a token. */
+/** Prose and code have at least so many lower-case letters, spaces and line breaks to a token. */
 const PLAIN_CHARACTERS_A_TOKEN = 3;
 
 /**
- * At most so many tokens, by any tokenizer of the catalogue's models: lower-case letters and blanks count a third each, everything
- * else one. Base64, identifiers, numbers and scripts such as Chinese have far fewer characters to a token than prose has.
+ * An upper bound of the tokens of a text, for the tokenizers of all models in the catalogue: a lower-case letter, a space or a line
+ * break counts a third, anything else one. Base64, identifiers, numbers and scripts such as Chinese have far fewer characters to a
+ * token than prose.
  */
 export function tokensOf(text: string): number {
   let plain = 0;
@@ -11,7 +12,7 @@ export function tokensOf(text: string): number {
   return text.length - plain + Math.ceil(plain / PLAIN_CHARACTERS_A_TOKEN);
 }
 
-/** How many characters of the text's start or end take no more than these tokens. Never splits a character. */
+/** How many characters (UTF-16) of the text's start or end have at most so many tokens. Does not split a surrogate pair. */
 export function charactersWithin(text: string, tokens: number, from: 'start' | 'end' = 'start'): number {
   const codeAt = (nth: number): number => text.charCodeAt(from === 'start' ? nth : text.length - 1 - nth);
   let left = tokens * PLAIN_CHARACTERS_A_TOKEN;

@@ -6,12 +6,12 @@ import { MAX_LISTED_SHARE, MAX_LISTED_TOOLS, MAX_NAMED_TOOLS } from './limits.js
 import { charactersOf, offeredDefinition } from './offered-definition.js';
 
 /**
- * The tools of one run. All of them can be called; where there are very many, a request has only those that
- * cannot be searched for, `find_tools`, and those that were found or called of late.
+ * The tools of one run. The model can call all of them; if there are very many, a request has only those that
+ * are not searchable, `find_tools`, and the tools that were found or called most recently.
  */
 export class ToolSet {
   private readonly byName = new Map<string, OfferedTool>();
-  /** The tools that are searched for. */
+  /** The searchable tools, when requests do not list them; empty otherwise. */
   private readonly searched = new Map<string, ToolDefinition>();
   private readonly listed: ToolDefinition[] = [];
   private readonly found = new FoundTools();
@@ -28,7 +28,7 @@ export class ToolSet {
     for (const [name, { definition }] of this.byName) if (!this.searched.has(name)) this.listed.push(offeredDefinition(definition));
   }
 
-  /** What the next request has. */
+  /** The definitions for the next request. */
   definitions(): readonly ToolDefinition[] {
     return [...this.listed, ...this.found.definitions];
   }
@@ -60,7 +60,7 @@ export class ToolSet {
     return `${some.join(', ')} and ${more} more${searched}`;
   }
 
-  /** @returns those of a search's results, the best first, for which there is room in one request */
+  /** @returns the results of a search for which one request has room, the best first */
   private offer(results: readonly ToolDefinition[]): readonly ToolDefinition[] {
     for (const { name } of results.toReversed()) this.list(name);
     return results.filter(({ name }) => this.found.has(name));

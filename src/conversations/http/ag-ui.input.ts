@@ -63,14 +63,14 @@ export const AG_UI_INPUT_SCHEMA = {
         required: ['description', 'value'],
         properties: {
           description: { type: 'string', description: 'What the value is.' },
-          value: { type: 'string', description: 'What the model is told.' },
+          value: { type: 'string', description: 'The text for the model.' },
         },
       },
       description: 'Put after the agent’s own prompt.',
     },
     forwardedProps: {
       type: 'object',
-      description: 'What this service reads besides the protocol; other fields are not used.',
+      description: 'Fields of this service beside the protocol; other fields are ignored.',
       properties: {
         userContext: { type: 'object', description: 'As `config.userContext` of a run.' },
         widget: {
@@ -90,7 +90,7 @@ export const AG_UI_INPUT_SCHEMA = {
         type: 'object',
         required: ['interruptId', 'status'],
         properties: {
-          interruptId: { type: 'string', format: 'uuid', description: 'Id of an interrupt that the last run of the thread ended with.' },
+          interruptId: { type: 'string', format: 'uuid', description: 'Id of an interrupt with which the last run of the thread ended.' },
           status: { type: 'string', enum: ['resolved', 'cancelled'], description: '`cancelled` declines the call.' },
           payload: {
             type: 'object',
@@ -98,7 +98,7 @@ export const AG_UI_INPUT_SCHEMA = {
             required: ['approved'],
             properties: {
               approved: { type: 'boolean', description: 'Whether the call is made.' },
-              reason: { type: 'string', maxLength: MAX_REASON, description: 'Told to the model when the call is declined.' },
+              reason: { type: 'string', maxLength: MAX_REASON, description: 'The model reads it when the call is declined.' },
             },
           },
         },
@@ -168,7 +168,7 @@ function toInputMessage(message: AgUiMessage, path: string): InputMessage[] {
   const { text, attachments } = userContent(message.content, `${path}/content`);
   checkContent(text, `${path}/content`);
   checkSaysSomething(text, attachments, `${path}/content`);
-  // The protocol does not bound it: a longer one is not kept.
+  // The protocol does not bound the id; a longer one is not stored.
   const clientId = isText(message.id, { min: 1, max: MAX_ID }) ? message.id : undefined;
   return [{ role: 'user', clientId, content: text, ...(attachments.length > 0 && { attachments }) }];
 }

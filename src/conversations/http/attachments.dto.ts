@@ -24,7 +24,7 @@ function isUri(value: string): boolean {
 }
 
 export class AttachmentBody {
-  @StringField({ min: 1, max: MAX_NAME_LENGTH, description: 'Name of the file, which the model is told.' })
+  @StringField({ min: 1, max: MAX_NAME_LENGTH, description: 'Name of the file, which the model reads.' })
   readonly name!: string;
   @AttachmentUrlField({
     description:

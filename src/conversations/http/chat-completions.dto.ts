@@ -70,8 +70,8 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
         },
         content: {
           description:
-            `At least one character, or a part that is not text, and of a user’s message not blank alone; at most ${MAX_CONTENT} characters of text, in all ` +
-            'parts together. Parts only where `model` names the agent.',
+            'At least one character, or a part that is not text. A user’s message must not be blank unless it has such a part or ' +
+            `attachments. At most ${MAX_CONTENT} characters of text in all parts together. Parts only where \`model\` names the agent.`,
           oneOf: [
             { type: 'string', maxLength: MAX_CONTENT },
             { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
@@ -135,11 +135,11 @@ export class ChatCompletionBody {
 
   @ObjectField(() => StreamOptionsBody, {
     optional: true, nullable: true,
-    description: 'Settings of the stream; without effect where `stream` is not true.',
+    description: 'Settings of the stream; without effect unless `stream` is true.',
   })
   readonly stream_options?: StreamOptionsBody | null;
 
-  @ObjectField(() => RunConfigBody, { optional: true, description: 'What the run is told about its caller.' })
+  @ObjectField(() => RunConfigBody, { optional: true, description: 'Facts about the caller.' })
   readonly config?: RunConfigBody;
 }
 

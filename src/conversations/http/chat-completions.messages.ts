@@ -68,7 +68,7 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   return { role, clientId: isClientId(message['id']) ? message['id'] : undefined, text, attachments };
 }
 
-/** A client of the OpenAI API may send any `id`, which that API does not know; what is none is not kept. */
+/** A client of the OpenAI API may send any value as `id`, since that API has no such field; an unsuitable one is not stored. */
 function isClientId(id: unknown): id is string {
   return isText(id, { min: 1, max: MAX_ID });
 }

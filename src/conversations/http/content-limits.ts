@@ -22,7 +22,7 @@ export function checkContent(text: string, path: string): void {
   throw new ValidationFailed(`${path} must be a string of 1 to ${MAX_CONTENT} characters`);
 }
 
-/** Providers refuse blank text, so a user who says nothing has to attach something. @throws ValidationFailed */
+/** Providers refuse blank text, so a blank message needs an attachment. @throws ValidationFailed */
 export function checkSaysSomething(text: string, attachments: readonly unknown[], path: string): void {
   if (text.trim() !== '' || attachments.length > 0) return;
   throw new ValidationFailed(`${path} must not be ${text === '' ? 'empty' : 'blank'}, unless something is attached`);

@@ -42,7 +42,7 @@ export class ToolCallResponse {
   readonly name!: string;
   @JsonObjectField({ description: 'The arguments, a JSON object.' })
   readonly input!: Readonly<Record<string, unknown>>;
-  @StringField({ optional: true, description: 'What the model was told of the result; absent before there is one.' })
+  @StringField({ optional: true, description: 'The text of the result or error, with what hooks added; absent before there is one.' })
   readonly output?: string;
   @EnumField(TOOL_CALL_STATUSES, {
     description:
@@ -80,13 +80,13 @@ export class MessageResponse {
   readonly attachments!: readonly AttachmentResponse[];
   @TimestampField({ description: 'When the message was stored.' })
   readonly createdAt!: string;
-  @UuidField({ nullable: true, description: 'The run that the message began or that wrote it; null for history that a client brought along.' })
+  @UuidField({ nullable: true, description: 'The run that the message began or that wrote it; null for history that a client sent.' })
   readonly runId!: string | null;
   @EnumField(MESSAGE_STATUSES, {
-    description: '`incomplete`: the reply was cut, and holds what was written so far. `failed`: the run broke off before there was a text.',
+    description: '`incomplete`: the reply ended early and has the text so far. `failed`: the run failed before the model wrote text.',
   })
   readonly status!: MessageStatus;
-  @BooleanField({ optional: true, description: 'Of a reply: the prompt was blocked, the text is the reason. Of a message that came as history: a hook keeps it from the model.' })
+  @BooleanField({ optional: true, description: 'Of a reply: a hook blocked the prompt, and the text is the reason. Of a message in a history that the request sent: a hook keeps it from the model.' })
   readonly blocked?: boolean;
   @ObjectListField(() => ComponentResponse, {
     description: 'Response components of a reply, in their order. What the user chooses there comes back as the next message.',

@@ -38,7 +38,7 @@ export class OwnIdsResponse {
 export class RunStartedEvent extends NamesRunEvent {
   @LiteralField('RUN_STARTED', { description: 'The first event of every run.' })
   readonly type!: 'RUN_STARTED';
-  @StringField({ description: 'The version of AG-UI that the stream speaks.' })
+  @StringField({ description: 'The version of AG-UI that the stream follows.' })
   readonly protocolVersion!: string;
   @ObjectField(() => OwnIdsResponse, { optional: true, description: 'On the AG-UI route alone: the service’s own ids.' })
   readonly metadata?: OwnIdsResponse;
@@ -102,7 +102,7 @@ export class ReasoningMessageEndEvent {
 }
 
 export class ReasoningEndEvent {
-  @LiteralField('REASONING_END', { description: 'The model has thought.' })
+  @LiteralField('REASONING_END', { description: 'The thought is complete.' })
   readonly type!: 'REASONING_END';
   @StringField(THOUGHT_ID)
   readonly messageId!: string;
@@ -142,7 +142,7 @@ export class ToolCallResultEvent {
   readonly messageId!: string;
   @StringField(TOOL_CALL_ID)
   readonly toolCallId!: string;
-  @StringField({ description: 'What the model is told of the result.' })
+  @StringField({ description: 'The text of the result or error, with what hooks added.' })
   readonly content!: string;
   @EnumField(['tool'], { description: 'Always `tool`.' })
   readonly role!: 'tool';
@@ -235,7 +235,7 @@ const RUN_EVENTS: Variants = {
   RUN_ERROR: () => RunErrorEvent,
 };
 
-/** The answer is a stream of a run's events; what is known before the first is an error in JSON. */
+/** Documents an answer that is a stream of a run's events. An error before the first event is JSON. */
 export function ApiRunEvents(): MethodDecorator {
   const schema = { description: 'The `data` of one event, which is JSON.', ...unionSchema('type', RUN_EVENTS) };
   return applyDecorators(
@@ -250,7 +250,7 @@ export function ApiRunEvents(): MethodDecorator {
   );
 }
 
-/** The answer is a completion, or with `stream` a stream of its chunks. */
+/** Documents an answer that is a completion, or with `stream` a stream of its chunks. */
 export function ApiChatCompletion(completion: new () => object): MethodDecorator {
   const chunks = [ChatCompletionChunkResponse, StreamErrorResponse].map((type) => ({ $ref: getSchemaPath(type) }));
   const done = { type: 'string', const: '[DONE]', description: 'The end of the stream; nothing follows.' };

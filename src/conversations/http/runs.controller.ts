@@ -275,15 +275,15 @@ export class RunsController {
 /** A widget that does not say which it is counts as one that is too old for every component. */
 const UNKNOWN_WIDGET: Widget = { version: '0' };
 
-/** Whom the run is for. With a pass somebody waits in the widget, and whose memories the agent has is the session's to say. */
+/** The visitor of a run. With a pass a person waits in the widget, and the session decides whose memories the run has. */
 function visitorOf(caller: Principal, widget: Widget | undefined): Pick<RunRequest, 'session' | 'widget'> {
   if (caller.kind === 'api_key') return { widget };
   return { session: { id: caller.sessionId, userKey: caller.userKey }, widget: widget ?? UNKNOWN_WIDGET };
 }
 
 /**
- * A `userContext` scopes tools and retrievals, and what a browser says of its user proves nothing. Attachments are for
- * relayed runs, whose server knows who sends them.
+ * A `userContext` scopes tools and retrievals, and a browser can claim any user. Attachments need a relayed run, whose server
+ * knows the sender.
  * @throws ForbiddenForSessionPass when a run with a pass has either
  */
 function checkVisitor(userContext: UserContext | null, message: RunBody['message']): void {

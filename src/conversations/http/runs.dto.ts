@@ -34,8 +34,8 @@ export class RunConfigBody {
   @UserContextField({
     optional: true,
     description:
-      'Strings, numbers and booleans by name: scopes tool calls and retrievals, echoed into the trace. A `resume` has that of ' +
-      'the run that asked: it may be left out or repeated, and any other is `400`.',
+      'Strings, numbers and booleans by name: scopes tool calls and retrievals, echoed into the trace. A `resume` uses that of ' +
+      'the run that asked: leave it out or repeat it; a different one is `400`.',
   })
   readonly userContext?: UserContext;
 }
@@ -47,7 +47,7 @@ export class RunWidgetBody {
 
 /** What other bodies have of a run's. */
 export class RunCallerBody extends RunConfigBody {
-  @ObjectField(() => RunWidgetBody, { optional: true, description: 'The widget that somebody waits in.' })
+  @ObjectField(() => RunWidgetBody, { optional: true, description: 'The widget in which a person waits for the reply.' })
   readonly widget?: RunWidgetBody;
 }
 
@@ -93,7 +93,7 @@ export class CreateRunBody {
   readonly message?: RunMessageBody;
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];
-  @ObjectField(() => RunConfigBody, { optional: true, description: 'What the run is told about its caller.' })
+  @ObjectField(() => RunConfigBody, { optional: true, description: 'Facts about the caller.' })
   readonly config?: RunConfigBody;
   @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
   readonly widget?: RunWidgetBody;
@@ -115,7 +115,7 @@ export class StreamRunBody {
   readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run and starts none.' })
   readonly rejoin?: RejoinBody;
-  @ObjectField(() => RunConfigBody, { optional: true, description: 'What the run is told about its caller.' })
+  @ObjectField(() => RunConfigBody, { optional: true, description: 'Facts about the caller.' })
   readonly config?: RunConfigBody;
   @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
   readonly widget?: RunWidgetBody;

@@ -23,6 +23,6 @@ export class SuggestionsBody {
 }
 
 export class SuggestionsResponse {
-  @StringListField({ max: 3, description: 'Three short things that the user could say next; none where a hook blocks what the user has said last.' })
+  @StringListField({ max: 3, description: 'Three short things that the user could say next; none when a hook blocks the newest user message.' })
   readonly suggestions!: readonly string[];
 }

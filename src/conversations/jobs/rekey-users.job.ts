@@ -4,7 +4,7 @@ import { RekeyUsers } from '../application/rekey-users.js';
 
 const payload = z.object({});
 
-/** Re-keys what is not looked up by its user, and what a process of the former version goes on writing. Finds nothing in the end. */
+/** Re-keys the columns that a start does not re-key, and rows that processes of the previous release write meanwhile. */
 export const rekeyUsers = defineJob({ name: 'conversations.rekey-users', payload, schedule: { everyMinutes: 1, payload: {} } });
 
 @Processor(rekeyUsers.name)

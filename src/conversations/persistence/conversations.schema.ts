@@ -175,12 +175,12 @@ const emptyThreads = migration('2026112602_conversations_empty_widget_threads', 
      where channel = 'widget' and last_message_at is null and deleted_at is null`,
 ]);
 
-/** For the job that re-keys users as the versions before this one stored them; empty once it has. */
+/** For the job that re-keys users of earlier releases; the index is empty once it has. */
 const bareUsers = migration('2026112721_conversations_bare_users', [
   `create index runs_of_bare_users on runs (organization_id, session_user_key) where ${isBareUser('session_user_key')}`,
 ]);
 
-/** What the client calls a user's message. */
+/** The client's own ids of users' messages. */
 const clientIds = migration('2026112725_conversations_client_ids', ['alter table messages add column client_id text']);
 
 export const conversationsSchema: ContextSchema = {

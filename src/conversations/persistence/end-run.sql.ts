@@ -1,6 +1,6 @@
 /**
- * Hot path: every run ends with one of these statements, keeps what it has before each round of tools with another, and
- * with a third and fourth what hooks have put beside its message and made of the history that came with it.
+ * Hot path: every run ends with one of these statements, and stores what it has before each round of tools with another. A
+ * third stores the contexts of hooks for its message, a fourth their verdicts on the history that the request sent.
  * They are written by hand because run, message, thread and what the run's observers keep are stored together or not at
  * all, in one round trip, with a plan made once.
  */
@@ -92,7 +92,7 @@ export const KEEP_CONTEXT = statement(
   returning messages.id`,
 );
 
-/** Keeps what hooks have made of messages that came along as history, and so belong to no run, while the run is its owner's. */
+/** Stores the verdicts of hooks on a sent history, whose messages belong to no run, if the run is still its owner's. */
 export const KEEP_JUDGMENTS = statement(
   { ...RUN_PARAMETERS, judged: 'jsonb' },
   (p) => `

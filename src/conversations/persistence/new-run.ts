@@ -22,14 +22,14 @@ export interface NewRun {
   /** Null for a run that goes on with `resumeInput` instead. */
   readonly userMessage: {
     readonly id: string;
-    /** What the client calls it. */
+    /** The client's own id of the message. */
     readonly clientId?: string | undefined;
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
   readonly resumeInput?: ResumeInput | undefined;
   readonly userContext: UserContext | null;
-  /** Of the user that the run is for; null where it names none. */
+  /** The key of the user that the run is for; null when it names none. */
   readonly userKey: string | null;
   readonly createdAt: Date;
   readonly model: RunModel;

@@ -31,7 +31,7 @@ export interface OpenApprovals {
   /** The run that asked; null when none waits for an answer. */
   readonly runId: string | null;
   readonly requests: readonly ApprovalRequest[];
-  /** Whom that run was made for. */
+  /** The user of that run. */
   readonly user: RunUser;
   /** When that run ended; null when there is none. */
   readonly askedAt: Date | null;

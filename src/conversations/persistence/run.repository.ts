@@ -25,10 +25,10 @@ import { DECISIONS, KEPT_RESULTS } from './conversations.entities.js';
 
 export type { NewRun, RunModel } from './new-run.js';
 
-/** What hooks have made of a message that came along as history. */
+/** The verdict of hooks on a message of a sent history. */
 export interface JudgedMessage {
   readonly id: string;
-  /** No model is given it. */
+  /** No model gets the message. */
   readonly blocked: boolean;
   readonly context: readonly string[] | null;
 }
@@ -167,7 +167,7 @@ export class RunRepository {
     return (await KEEP_CONTEXT.run(this.database, of)).length > 0;
   }
 
-  /** Keeps what hooks have made of the history that came along. @returns whether the run is still this owner's */
+  /** Stores the verdicts of hooks on the history that the request sent. @returns whether the run is still this owner's */
   async keepJudgments(run: { id: string; organizationId: string; ownerId: string }, judged: readonly JudgedMessage[]): Promise<boolean> {
     const { id: runId, organizationId, ownerId } = run;
     return (await KEEP_JUDGMENTS.run(this.database, { organizationId, runId, ownerId, judged })).length > 0;

@@ -16,7 +16,7 @@ const PARAMETERS = {
   organizationId: 'uuid',
   /** Null for a run with an API key. */
   sessionId: 'uuid',
-  /** Null where the run names no user. */
+  /** Null when the run names no user. */
   userKey: 'uuid',
   threadId: 'uuid',
   ownerId: 'uuid',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, insertRows, rowsByTable, statement, type TableRow } from '../../platform/database/index.js';
 
-/** What observers keep of suggestions. There is no run whose end could store it. */
+/** Stores the rows of observers about suggestions, which have no run whose end could store them. */
 @Injectable()
 export class SuggestionUsageRepository {
   constructor(private readonly database: Database) {}

@@ -3,21 +3,21 @@ import { Database } from '../../platform/database/index.js';
 import type { UserColumn } from '../domain/user-column.js';
 import { isBareUser } from '../domain/user-key.js';
 
-/** A user as earlier versions stored it. */
+/** A user as earlier releases stored it. */
 export interface BareUser {
   readonly organizationId: string;
   readonly bare: string;
 }
 
-/** In whichever process: two that re-key the same rows would wait for each other's. */
+/** Shared by all processes: without it two that re-key the same rows could deadlock. */
 const LOCK = 'conversations.rekey-users';
 
-/** Columns that keep users, of whichever organization: for the service's own upkeep. Each look goes by an index of bare keys, which is empty in the end. */
+/** Columns with keys of users, of all organizations, for maintenance. Every query uses a partial index of bare keys, which is empty once all are re-keyed. */
 @Injectable()
 export class UserColumnsRepository {
   constructor(private readonly database: Database) {}
 
-  /** The users of some rows that hold a bare key. */
+  /** The users of up to `rows` rows with a bare key. @param except organizations to leave out */
   bareUsers({ table, column }: UserColumn, except: readonly string[], rows: number): Promise<BareUser[]> {
     return this.database.query<BareUser>(
       `select distinct organization_id::text as "organizationId", bare::text as bare from (
@@ -27,7 +27,10 @@ export class UserColumnsRepository {
     );
   }
 
-  /** Puts keyed users in the place of bare ones, in so many rows. All of it or nothing: a process may die at any point. */
+  /**
+   * Replaces bare users by keyed ones, in up to `rows` rows, in one transaction. A bare row is deleted when its unique key
+   * already exists with the keyed user, which a process of this release may have written.
+   */
   async rekey({ table, column, uniqueWith }: UserColumn, users: readonly (BareUser & { readonly keyed: string })[], rows: number): Promise<void> {
     const mapping = `jsonb_to_recordset($1::jsonb) as users ("organizationId" uuid, bare uuid, keyed uuid)`;
     const isOfUser = `${table}.organization_id = users."organizationId" and ${table}.${column} = users.bare`;

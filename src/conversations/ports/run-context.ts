@@ -16,7 +16,7 @@ export interface Widget {
   readonly version: string;
 }
 
-/** The span of the caller's own trace that a run belongs under (W3C Trace Context). */
+/** The span of the caller's own trace that becomes the parent of a run's span (W3C Trace Context). */
 export const callerSpan = z.object({
   /** 32 hexadecimal digits. */
   traceId: z.string(),
@@ -46,7 +46,7 @@ export interface RunContext {
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
-  /** What the request has brought along as the thread's history, oldest first; empty once hooks have judged it. */
+  /** The history that the request sent for its new thread, oldest first; empty once hooks have judged it. */
   readonly sentHistory: SentMessage[];
   /** The message's files, until the model has them. */
   readonly attached: AttachedFiles;
@@ -55,7 +55,7 @@ export interface RunContext {
   readonly userContext: UserContext | null;
   /** Stands for the person who chats, within the organization: the same for the same person. Null where nobody is named. */
   readonly userKey: string | null;
-  /** Null where the request named none. */
+  /** Null when the request named none. */
   readonly callerSpan: CallerSpan | null;
   /** Null where the caller is no widget. */
   readonly widget: Widget | null;

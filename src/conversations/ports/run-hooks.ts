@@ -14,23 +14,23 @@ export type PromptVerdict = Noted &
     | {
         readonly decision: 'continue';
         readonly additionalContext: readonly string[];
-        /** The hook judges prompts: the model is not given one that was sent along and that the hook was not asked about. */
+        /** The hook judges prompts, so the model gets no message of a sent history that the hook was not asked about. */
         readonly guards?: boolean;
       }
     /** The model is not called; `reason` is shown as the reply. */
     | { readonly decision: 'block'; readonly reason: string | null }
   );
 
-/** A user's message that no model has read. */
+/** A user's message that no model has read yet. */
 export interface UserPrompt {
   readonly id: string;
   readonly text: string;
 }
 
-/** What suggestions are asked for. They belong to no thread and no run. */
+/** A request for suggestions, which has neither a thread nor a run. */
 export interface SuggestionRequest {
   readonly agent: RunnableAgent;
-  /** The newest that the user has said. */
+  /** The text of the user's newest message. */
   readonly prompt: string;
   readonly signal: AbortSignal;
 }
@@ -60,14 +60,14 @@ export type StopVerdict = Noted &
  */
 export abstract class RunHooks {
   /**
-   * Asked about one message after the other: those that the request has brought along as the thread's history, and then the
-   * run's own (`RunContext.userMessage`), until one is blocked.
+   * Called for one message after the other, until one is blocked: the user messages of the history that the request sent, and
+   * then the run's own (`RunContext.userMessage`).
    */
   beforePrompt(_run: RunContext, _prompt: UserPrompt): Promise<PromptVerdict> {
     return Promise.resolve({ decision: 'continue', additionalContext: [] });
   }
 
-  /** @returns `block` for a prompt that no model may be asked about: there are no suggestions then */
+  /** @returns `block` for a prompt that no model may read; the request then gets no suggestions */
   beforeSuggestions(_request: SuggestionRequest): Promise<PromptVerdict['decision']> {
     return Promise.resolve('continue');
   }

@@ -20,7 +20,7 @@ export interface FinishedRun {
   readonly userContext: UserContext | null;
   /** As in `RunContext`. */
   readonly userKey: string | null;
-  /** Null where the request named none, and for a run that was ended after its process had died. */
+  /** Null when the request named none, and for a run that another process ended after the crash of its own. */
   readonly callerSpan: CallerSpan | null;
   readonly steps: readonly RunStep[];
   readonly latencyMs: number;
@@ -28,7 +28,7 @@ export interface FinishedRun {
   readonly timeToFirstTokenMs: number | null;
 }
 
-/** What suggestions have used: calls of the agent's model outside of any run. */
+/** The usage of one request for suggestions: calls of the agent's model outside of a run. */
 export interface SuggestionUsage {
   readonly id: string;
   readonly organizationId: string;
@@ -36,7 +36,7 @@ export interface SuggestionUsage {
   readonly provider: string;
   readonly model: string;
   readonly at: Date;
-  /** Null where the provider did not tell. */
+  /** Null when the provider did not report it. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly credits: number;
@@ -61,7 +61,7 @@ export abstract class RunObserver {
     return [];
   }
 
-  /** Told what suggestions have used. @returns the rows to keep of it, as those of a run; one statement inserts them */
+  /** @returns the rows to store about the usage of suggestions; one transaction inserts those of all observers */
   recordSuggestions(_usage: SuggestionUsage): readonly RunRecord[] {
     return [];
   }

@@ -11,7 +11,7 @@ export interface RunStep {
   readonly output: unknown;
   /** Public text; null when the step succeeded. */
   readonly error: string | null;
-  /** Of a model call: what the provider calls its answer, and the model that it says wrote it. */
+  /** Of a model call: the provider's id of its answer, and the model that the provider names; null for what it does not report. */
   readonly response?: { readonly id: string | null; readonly model: string | null };
   readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
 }

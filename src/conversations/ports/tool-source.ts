@@ -26,10 +26,10 @@ export interface ToolResult {
   readonly component?: ShownComponent;
 }
 
-/** What the model's provider says of a tool's schema. */
+/** Whether the model's provider accepted a tool's schema. */
 export type SchemaVerdict =
   | { readonly accepted: true }
-  /** It refused the whole request: because of this schema, or without saying of which. `reason` are its own words, without secrets. */
+  /** It refused the whole request: because of this schema (`isNamed`), or without naming one. `reason` quotes it, without secrets. */
   | { readonly accepted: false; readonly isNamed: boolean; readonly reason: string };
 
 /** One tool, offered for one run. */
@@ -45,11 +45,11 @@ export interface OfferedTool {
   readonly target?: string;
   /** Where an agent has very many tools, the model finds this one by searching (`find_tools`) instead of being told of it at once. */
   readonly searchable?: boolean;
-  /** The model's provider does not take the schema: requests have a plain object in its place. */
+  /** The model's provider refuses the schema, so requests have a plain object in its place. */
   readonly schemaRefused?: boolean;
   /**
-   * Told once a run that a request with the schema was answered, or that the provider refused the request because of it, which
-   * is then sent once more with a plain object. Must not throw, and is not waited for.
+   * Called at most once a run for each verdict: the provider answered a request with the schema, or refused the request because of
+   * it, and the engine then sends it once more with a plain object. Must not throw; the run does not wait for it.
    */
   schemaJudged?(verdict: SchemaVerdict): void;
   /**

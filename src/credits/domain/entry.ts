@@ -1,8 +1,8 @@
-/** What one run has used, or one request for suggestions. */
+/** The usage of one run, or of one request for suggestions. */
 export interface CreditEntry {
-  /** The id of the run where there is one, so that a run that is stored twice has one entry. */
+  /** The id of the run, so that a run that is stored twice has one entry; for suggestions an id of its own. */
   readonly id: string;
-  /** When it ended. */
+  /** When the run ended, or the suggestions were made. */
   readonly createdAt: Date;
   readonly agentId: string;
   /** Null for suggestions, which have no thread and no run. */

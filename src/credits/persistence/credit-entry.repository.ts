@@ -68,7 +68,7 @@ function entriesOf(organizationId: string) {
     .orderBy('id', 'desc');
 }
 
-/** The entry of a run, to be kept with its end, or of suggestions. */
+/** The entry of a run, to be inserted with its end, or of suggestions. */
 export function entryRow(organizationId: string, { credits, ...entry }: CreditEntry): TableRow {
   return tableRow(creditEntries, { ...entry, organizationId, credits: credits.toFixed(4), counted: false });
 }

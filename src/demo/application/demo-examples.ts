@@ -6,17 +6,17 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { ServiceClient, ServiceRefusal } from './service-client.js';
 
 const KEY = { name: 'Demo examples', capabilities: ['chat', 'manageAgents', 'manageApiKeys'] } as const;
-/** What the examples use and an organization lacks by default. */
+/** Features that the examples use and that an organization lacks by default. */
 const FEATURES = ['response_components', 'knowledge_search', 'ai_gateway', 'claude_agent_sdk', 'session_start_hook'] as const;
 const EVERYTHING = { type: 'managed-mcp', app: 'everything', excludedTools: ['get-env'] };
-/** No name of this kind leads anywhere, so that the demo asks the network for nothing. */
+/** Names under `.invalid` do not resolve, so the demo sends no request to the network. */
 const SHOP = { type: 'custom-mcp', app: 'shop', url: 'https://tools.shop.invalid/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
 const SESSION_START = { app: 'shop', toolName: 'customer', timeoutMs: 1_000 };
 const MANUAL = 'Frames have a warranty of ten years, everything else one of two years.';
 
 const agentPath = (id: string): string => `/v1/agents/${id}`;
 
-/** What the examples of the OpenAPI document refer to, so that they work as they stand: made where it is absent. */
+/** Creates the resources that the examples of the OpenAPI document refer to, where they are absent, so that the examples work unchanged. */
 @Injectable()
 export class DemoExamples {
   private key = '';
@@ -27,7 +27,7 @@ export class DemoExamples {
     private readonly logger: Logger,
   ) {}
 
-  /** Needs the first organization. What cannot be made is logged, and the rest is made. */
+  /** Needs the first organization. Logs a resource that the service refuses to create, and goes on with the others. */
   async make(): Promise<void> {
     const organizationId = await this.organization.id();
     if (organizationId === null) return;
@@ -53,7 +53,7 @@ export class DemoExamples {
     const { agent, thread, deletedThread, run, message } = EXAMPLE_IDS;
     for (const id of [thread, deletedThread]) await this.ensure('/v1/threads', [id], { assistant_id: agent }, id);
     const said = { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } };
-    // The message of the user comes first.
+    // Null: the service makes the id of the user's message before that of the run.
     await this.attempt(async () => {
       const path = `/v1/threads/${thread}`;
       if ((await this.ask('GET', `${path}/messages`)).includes(run)) return;
@@ -66,12 +66,12 @@ export class DemoExamples {
     await this.ensure('/v1/api-keys', [apiKey], { name: 'Example key', capabilities: ['chat'] }, apiKey);
     await this.attempt(() => this.ask('PUT', '/v1/ai-gateway', { enabled: true, edgeAccountId: 'account-1', gatewayName: 'agents', edgeApiToken: 'the-token' }));
     const knowledge = `${agentPath(agent)}/knowledge-bases`;
-    // No site: the demo asks the network for nothing.
+    // Without a site: the demo sends no request to the network.
     await this.attempt(() => this.ask('PUT', `${knowledge}/website`, { configs: [] }));
     await this.attempt(async () => {
       const files = `${knowledge}/uploaded-files`;
       if ((await this.ask('GET', files)).includes(knowledgeFile)) return;
-      // The temporary file comes first.
+      // Null: the service makes the id of the temporary file before that of the knowledge file.
       await withIds([null, knowledgeFile], () => this.service.upload(this.key, files, { name: 'warranty.txt', text: MANUAL }));
     });
   }
@@ -96,7 +96,10 @@ export class DemoExamples {
     });
   }
 
-  /** @param ids of what the request makes, in the order in which it does @param mark in the list where it is there */
+  /**
+   * @param ids for the resources that the request creates, in the order in which the service makes their ids
+   * @param mark text that the list has if the resource exists
+   */
   private ensure(path: string, ids: readonly (string | null)[], body: object, mark: string): Promise<void> {
     return this.attempt(async () => {
       if ((await this.ask('GET', path)).includes(mark)) return;

@@ -30,7 +30,7 @@ export class ServiceClient {
     return bodyOf(await fastify.inject({ method, url, headers, ...(body ? { payload: JSON.stringify(body) } : {}) })) as Body;
   }
 
-  /** @throws ServiceRefusal for an answer that is no success */
+  /** Uploads a text file. @throws ServiceRefusal for an answer that is no success */
   async upload(key: string, url: string, { name, text }: { readonly name: string; readonly text: string }): Promise<void> {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     const headers = { ...headersOf(key), 'content-type': 'multipart/form-data; boundary=file' };

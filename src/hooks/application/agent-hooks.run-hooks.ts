@@ -34,7 +34,7 @@ export class AgentRunHooks extends RunHooks {
   }
 
   override async beforePrompt(run: RunContext, { id, text }: UserPrompt): Promise<PromptVerdict> {
-    // Whoever is told of the message has been told of its thread.
+    // The `SessionStart` handlers hear of the thread before a `UserPromptSubmit` handler hears of a message in it.
     await this.hooks.sessionOf(run);
     const about = id === run.userMessage?.id ? {} : { messageId: id };
     const calls = await this.ask(run, { event: 'UserPromptSubmit', prompt: text }, about);

@@ -3,7 +3,7 @@ import type { HookEvent } from './hook-event.js';
 
 /** What every input says of the run. */
 export interface InputBase {
-  /** Null, as the run, for suggestions: they belong to no thread. */
+  /** Null for suggestions, which have neither a thread nor a run. */
   readonly threadId: string | null;
   readonly agentId: string;
   readonly runId: string | null;

@@ -38,7 +38,7 @@ export class SessionStartHookController {
     operationId: 'replaceSessionStartHook',
     summary: 'Set the tool that is called once at the start of each thread',
     description:
-      'The agent must have a custom-mcp integration of the name `app`. The tool answers JSON text `{contexts: [{name, context}]}`, which becomes a part of the prompt for the thread; any other text is one ' +
+      'The agent must have a custom-mcp integration with this `app`. The tool answers JSON text `{contexts: [{name, context}]}`, which becomes a part of the prompt for the thread; any other text is one ' +
       'context of the name of the tool, nothing is none. Where it fails, is late or answers something else, the thread goes on without ' +
       '(`degraded`). Traces tell it in `sessionStartHook`. Without the feature `session_start_hook` of the organization it is stored and never called.',
   })

@@ -111,7 +111,7 @@ export class AgentTools {
   }
 }
 
-/** Names stay with an attachment: an integration that was detached meanwhile and attached again has others. */
+/** Includes the time of the attachment: after an integration was detached and attached again, its tools may have other names. */
 function versionOf(parts: readonly (readonly [IntegrationOfAgent, string | undefined])[]): string {
   return JSON.stringify(parts.map(([{ integration: { id, revision }, attachedAt }, digest]) => [id, attachedAt, revision, digest]));
 }

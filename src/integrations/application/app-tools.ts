@@ -74,7 +74,7 @@ export class AppTools {
   }
 }
 
-/** Of one that is connected the error is about something else: what a model provider says of its schemas. */
+/** Null for a connected integration, whose `error` is about a schema that a model provider refuses and not about the server. */
 function serverErrorOf({ state }: IntegrationOfAgent): string | null {
   return state === null || state.status === 'connected' ? null : state.error;
 }

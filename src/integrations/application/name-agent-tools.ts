@@ -3,7 +3,7 @@ import { Database } from '../../platform/database/index.js';
 import { nameTools, type ServerTool } from '../domain/tool-name.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 
-/** Gives the tools of an agent the names under which its model sees them, each once and for as long as it is attached. */
+/** Gives the tools of an agent the names under which its model sees them. A name lasts as long as the integration is attached. */
 @Injectable()
 export class NameAgentTools {
   constructor(
@@ -11,14 +11,14 @@ export class NameAgentTools {
     private readonly integrations: IntegrationRepository,
   ) {}
 
-  /** @returns their names, in their order; those of tools that had none are stored by then */
+  /** @returns the names in the order of the tools; new names are stored before this returns */
   async execute(organizationId: string, agentId: string, tools: readonly ServerTool[]): Promise<readonly string[]> {
     if (tools.length === 0) return [];
     const { names, changed } = nameTools(await this.integrations.toolNames(this.database, organizationId, agentId), tools);
     return changed.size === 0 ? names : this.store(organizationId, agentId, tools);
   }
 
-  /** One after the other for an agent, over all processes: two that offer a new tool at once give it one name. */
+  /** The lock on the agent serializes all processes, so that two that offer a new tool at the same time give it one name. */
   private store(organizationId: string, agentId: string, tools: readonly ServerTool[]): Promise<readonly string[]> {
     return this.database.transaction(async (transaction) => {
       await this.integrations.lockAgent(transaction, organizationId, agentId);

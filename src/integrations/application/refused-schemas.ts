@@ -12,7 +12,7 @@ import { MAX_REFUSED_SCHEMAS, REFUSED_SCHEMA_MS } from '../limits.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { type IntegrationOfAgent, IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 
-/** A tool as the models of one provider are offered it. */
+/** A tool of a server, and the provider whose models are offered it. */
 export interface JudgedTool {
   readonly checked: Pick<IntegrationOfAgent, 'integration' | 'state'>;
   /** The server's own name. */
@@ -21,13 +21,13 @@ export interface JudgedTool {
 }
 
 /**
- * Knows for some minutes which schemas a provider does not take, so that not every run begins with a refused request. The
- * integration's `error` says so to people. A check of the server that goes well ends both, and what another process knows is its own:
- * where it is mistaken it costs one refused request.
+ * Remembers for `REFUSED_SCHEMA_MS` which schemas a provider has refused, so that not every run begins with a refused request,
+ * and stores the refusal in the integration's `error` for people. A successful check of the server clears both. Each process
+ * learns of a refusal separately, at the cost of one refused request.
  */
 @Injectable()
 export class RefusedSchemas {
-  /** By integration; then by provider and tool, and by what people read of it: until when. */
+  /** By integration; then, by provider and tool and also by error text, until when (monotonic clock, in milliseconds). */
   private readonly refused = new LRUCache<string, Map<string, number>>({ max: MAX_REFUSED_SCHEMAS });
 
   constructor(
@@ -40,11 +40,11 @@ export class RefusedSchemas {
   ) {}
 
   isRefused({ checked: { integration }, tool, provider }: JudgedTool): boolean {
-    // Every run asks for each of its tools, and nearly always nothing is refused.
+    // Fast path: every run asks for each of its tools, and mostly no schema is refused.
     return this.refused.size > 0 && this.isKnown(integration, toolKey(provider, tool));
   }
 
-  /** Never throws: a run tells of it in passing. */
+  /** Does not throw and does not block: a run calls it and does not wait. */
   judged({ checked: { integration, state }, tool, provider }: JudgedTool, verdict: SchemaVerdict): void {
     if (verdict.accepted) {
       if (state?.status !== 'connected' || state.error === null || !isSaidOf(state.error, provider, tool)) return;
@@ -53,14 +53,14 @@ export class RefusedSchemas {
     }
     this.remember(integration, toolKey(provider, tool));
     const error = refusalError(provider, tool, verdict);
-    // Where it is not told which tool is meant, all of them come here with the same.
+    // For a refusal that names no tool the run calls this for all tools, with the same error.
     if (this.isKnown(integration, error)) return;
     this.remember(integration, error);
     this.logger.warn({ integrationId: integration.id, provider, reason: verdict.reason }, "A model provider refused a tool's schema");
     this.store(integration, undefined, error);
   }
 
-  /** The server has listed its tools again. */
+  /** Call when the server has listed its tools again. */
   forget(integration: Integration): void {
     this.refused.delete(keyOf(integration));
   }
@@ -76,7 +76,7 @@ export class RefusedSchemas {
     this.refused.set(keyOf(integration), known);
   }
 
-  /** @param known what has to be there for it; undefined for whatever is */
+  /** @param known the error that must still be stored; undefined replaces any */
   private store(integration: Integration, known: string | undefined, error: string | null): void {
     this.note(integration, known, error).catch((failure: unknown) => {
       this.logger.warn({ err: failure, integrationId: integration.id }, "What a provider says of a tool's schema could not be stored");

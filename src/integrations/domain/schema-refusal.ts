@@ -1,13 +1,13 @@
-/** What a provider has said of a schema. */
+/** A provider's refusal of a schema. */
 interface Refusal {
-  /** Whether it said that it is this tool's. */
+  /** Whether the provider named this tool. */
   readonly isNamed: boolean;
   readonly reason: string;
 }
 
 const UNNAMED = 'a tool, without saying which';
 
-/** What people read of an integration that works, and of which a provider does not take all. */
+/** The `error` of a connected integration with a tool whose schema a provider refuses. */
 export function refusalError(provider: string, tool: string, { isNamed, reason }: Refusal): string {
   const offered = isNamed ? 'The tool is' : 'Tools are';
   const said = reason === '' ? '' : ` It said: ${reason}.`;
@@ -17,7 +17,7 @@ export function refusalError(provider: string, tool: string, { isNamed, reason }
   );
 }
 
-/** Whether the error is such a one, and of this tool or of none by name. */
+/** Whether the error is one of `refusalError` for this provider, and about this tool or about an unnamed one. */
 export function isSaidOf(error: string, provider: string, tool: string): boolean {
   return [`the tool ${JSON.stringify(tool)}`, UNNAMED].some((what) => error.startsWith(`${refused(provider, what)}.`));
 }

@@ -21,7 +21,7 @@ export interface IntegrationState {
   /** Of the integration when the server was asked. */
   readonly revision: number;
   readonly status: IntegrationStatus;
-  /** In plain words, without secrets; while connected null, unless a model provider refuses the schema of a tool. */
+  /** In plain words, without secrets. Null while connected, unless a model provider refuses the schema of a tool. */
   readonly error: string | null;
   /** Those of the last successful listing: they are offered also while the server is away. */
   readonly tools: readonly ListedTool[];

@@ -17,7 +17,7 @@ function nameOf(identity: string, tool: string): string | undefined {
   return namesOf([{ integrationId: id, identity, tool }])[0];
 }
 
-/** What attachments keep once these tools were named. */
+/** The kept names after these tools were named. */
 function keptAfter(kept: NamesOfAgent, tools: readonly ServerTool[]): NamesOfAgent {
   return new Map([...kept, ...nameTools(kept, tools).changed]);
 }
@@ -64,7 +64,7 @@ describe('the name that the model sees', () => {
     expect(nameTools(later, [theirs, mine]).changed.size).toBe(0);
   });
 
-  it('is told apart within one server, and from a tool that is called like another with its hash', () => {
+  it('is unique within one server, also when a tool has the name of another one with its hash', () => {
     const [dotted, plain] = [{ ...mine, tool: 'rows.read' }, { ...mine, tool: 'rows_read' }];
     const [, hashed = ''] = namesOf([dotted, plain]);
     expect(hashed).toMatch(/^mcp__my-app__rows_read_[0-9a-f]{8}$/);
@@ -72,13 +72,13 @@ describe('the name that the model sees', () => {
     expect(new Set(namesOf([impostor, dotted, plain])).size).toBe(3);
   });
 
-  it('is the one of the former rule, a hash for both of two alike, where names were not kept yet', () => {
+  it('follows the rule of earlier releases, a hash for both of two alike, for attachments without stored names', () => {
     const hashes = [mine, theirs].map(() => expect.stringMatching(/^mcp__my-app__run_[0-9a-f]{8}$/));
     expect(namesOf([mine, theirs], BEFORE_NAMES_WERE_KEPT)).toEqual(hashes);
     expect(namesOf([theirs, mine], new Map<string, KeptNames | null>([[id, null], [other, []]]))).toEqual([hashes[0], 'mcp__my-app__run']);
   });
 
-  it('is forgotten of tools that are not offered any more, the oldest first, beyond a thousand of one attachment', () => {
+  it('is dropped for tools that are not offered, the oldest first, beyond a thousand of one attachment', () => {
     const many = Array.from({ length: 1_002 }, (_, index) => ({ ...mine, tool: `t${index}` }));
     const kept = keptAfter(NONE_KEPT, many.slice(0, 1_000));
     const names = nameTools(kept, [many[0], ...many.slice(1_000)].filter((tool) => tool !== undefined)).changed.get(id);

@@ -7,8 +7,8 @@ const MAX_NAME = 64;
 const HASH_DIGITS = 8;
 
 /**
- * Names that an attachment keeps, of tools that its server no longer lists too: twice as many as a server may list. The
- * oldest of those tools lose theirs, so that a server with ever new tools does not fill the database.
+ * How many names an attachment keeps, including those of tools that are not offered: twice as many as a server may list. Beyond
+ * that the oldest of the tools that are not offered lose theirs, so that a server with ever new tools does not fill the database.
  */
 const MAX_KEPT_NAMES = 1_000;
 
@@ -25,20 +25,20 @@ export interface ServerTool {
 export const keptNames = z.array(z.tuple([z.string(), z.string()]));
 export type KeptNames = Stored<typeof keptNames>;
 
-/** By integration; null where the attachment is of a version of the service that kept no names. */
+/** By integration; null for an attachment that an earlier release made, which stored no names. */
 export type NamesOfAgent = ReadonlyMap<string, KeptNames | null>;
 
 export interface NamedTools {
   /** In the order of the tools. */
   readonly names: readonly string[];
-  /** What attachments keep that have names to add, by integration. */
+  /** All names of the attachments that got new ones, by integration. */
   readonly changed: ReadonlyMap<string, KeptNames>;
 }
 
 /**
- * The names under which the model sees an agent's tools: `mcp__<slug>__<tool>`, shortened with a hash where that is longer
- * than providers take. A tool keeps the name that it has; one without a name whose plain name another tool has, or had,
- * gets a hash. So a guard that knows a tool by its name never misses it because another tool came or went.
+ * The names under which the model sees an agent's tools: `mcp__<slug>__<tool>`, shortened with a hash when that is longer
+ * than providers accept. A tool keeps its name; a new tool gets a hash if another tool has, or had, its plain name. A guard
+ * that matches a tool by its name therefore still matches it after other tools are added or removed.
  */
 export function nameTools(kept: NamesOfAgent, tools: readonly ServerTool[]): NamedTools {
   const names = new Map([...kept].flatMap(([id, pairs]) => (pairs ?? []).map(([tool, name]) => [keyOf({ integrationId: id, tool }), name] as const)));
@@ -58,14 +58,14 @@ export function nameTools(kept: NamesOfAgent, tools: readonly ServerTool[]): Nam
   return { names: tools.map((tool) => names.get(keyOf(tool)) ?? ''), changed: new Map(changed) };
 }
 
-/** Attachments without kept names come first: their tools go by the names that the former rule gave them. */
+/** Tools of attachments without stored names come first, so that no other tool takes the names that earlier releases gave them. */
 function wantedNames(kept: NamesOfAgent, tools: readonly ServerTool[]): (readonly [ServerTool, string])[] {
   const isFormer = ({ integrationId }: ServerTool): boolean => kept.get(integrationId) === null;
   const others = tools.filter((tool) => !isFormer(tool));
   return [...formerNames(tools.filter(isFormer)), ...others.map((tool) => [tool, plainName(tool)] as const)];
 }
 
-/** Where two tools would have had one name, each had a hash. */
+/** The names by the rule of earlier releases: when two tools would have the same name, both get a hash. */
 function formerNames(tools: readonly ServerTool[]): (readonly [ServerTool, string])[] {
   const plain = tools.map((tool) => [tool, plainName(tool)] as const);
   const uses = new Map<string, number>();

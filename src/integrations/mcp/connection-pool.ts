@@ -143,7 +143,7 @@ export class ConnectionPool implements OnApplicationShutdown {
 
   private failed(entry: PooledConnection, error: unknown): void {
     void this.remove(entry);
-    // A local server has pauses of its own, and a failure of it says when they are over: by then it must be asked.
+    // The error of a local server says when it may start again; a kept failure would delay that start.
     if (!(error instanceof McpFailure) || error.reason === 'process') return;
     const { integrationId, version } = entry.key;
     // Set anew, so that the first entry is the oldest.

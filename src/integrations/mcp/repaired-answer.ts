@@ -8,7 +8,7 @@ type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
 /** In the `_meta` of a result that was not to the letter; what a server has there itself is never kept. */
 const REPAIRED = 'agent-service/repaired';
 
-/** Whether the call had its effect cannot be known from such an answer; what it held is not guessed at. */
+/** The service does not guess at the content: such an answer does not show whether the call had its effect. */
 const UNREADABLE = 'The tool server answered with a result that cannot be read: its content is not a list.';
 
 /**

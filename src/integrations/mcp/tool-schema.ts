@@ -42,7 +42,7 @@ export function acceptableSchema(schema: JsonObject): JsonObject | undefined {
 
 /** What is being checked, and how much of it has been. */
 interface Document {
-  /** Those that were repaired, as they were left. */
+  /** The schemas after their repair. */
   readonly schemas: Set<unknown>;
   parts: number;
 }
@@ -119,7 +119,7 @@ function schemaMap(
   return Object.fromEntries(entries.map(([name, schema]) => [name, inner(schema)]));
 }
 
-/** An older dialect's: of each argument a schema, or the names of others that it needs. */
+/** `dependencies` of an older dialect: for each argument a schema, or the names of other arguments that it needs. */
 function dependencies(map: JsonObject, document: Document, inner: (schema: unknown) => JsonObject | boolean): JsonObject {
   const schemas = schemaMap('dependencies', map, document, inner);
   const names = Object.entries(map).filter(([name, needed]) => Array.isArray(needed) && name !== '__proto__');
@@ -160,17 +160,17 @@ function withArguments(root: JsonObject): JsonObject {
   };
 }
 
-/** Looks at what is left in the end: any repair may have taken away what a reference leads to. */
+/** Runs after all repairs, each of which may have removed the target of a reference. */
 function withoutDanglingReferences(root: JsonObject, { schemas }: Document): JsonObject {
   for (const schema of schemas) {
     if (!isObject(schema) || typeof schema['$ref'] !== 'string' || leadsTo(root, schema['$ref'], schemas)) continue;
-    // Made here, and nobody else has it yet.
+    // Safe to mutate: `repairedSchema` has just made the object.
     delete (schema as Record<string, unknown>)['$ref'];
   }
   return root;
 }
 
-/** Whether a reference leads to a schema of this document, and to nothing that only looks like one, such as a default. */
+/** Whether a reference leads to a schema of this document, and not to a value that only looks like one, such as a default. */
 function leadsTo(root: JsonObject, reference: string, schemas: ReadonlySet<unknown>): boolean {
   if (reference === '#') return true;
   if (!reference.startsWith('#/')) return false;

@@ -62,9 +62,9 @@ export class IntegrationStateRepository {
   }
 
   /**
-   * Says something of a server that is connected, where nothing is known of the integration as it is now or `known` is said.
-   * @param known undefined for whatever is said
-   * @returns whether that is new
+   * Sets the `error` of an integration that is connected and unchanged (same revision).
+   * @param known the error that must still be stored; undefined replaces any
+   * @returns whether the error changed
    */
   async noteError({ organizationId, id, revision }: Integration, known: string | undefined, error: string | null): Promise<boolean> {
     const query = tables

@@ -140,7 +140,7 @@ export class IntegrationRepository {
     await em.insert(StoredAttachment, { organizationId, integrationId, agentId, attachedAt, toolNames: [] });
   }
 
-  /** The names that the agent's attachments keep of tools. */
+  /** The names of tools that the agent's attachments keep. */
   async toolNames(source: SqlExecutor, organizationId: string, agentId: string): Promise<NamesOfAgent> {
     const query = tables
       .selectFrom('tool_integration_agents')
@@ -150,7 +150,7 @@ export class IntegrationRepository {
     return new Map((await rowsOf(source, query)).map((row) => [row.integration_id, TOOL_NAMES.readNullable(row.tool_names, row.integration_id)]));
   }
 
-  /** Call with the agent locked: what another process keeps at the same moment would be lost. */
+  /** Call with the agent locked, or names that another process stores at the same time are lost. */
   async keepToolNames({ em }: Transaction, organizationId: string, agentId: string, names: ReadonlyMap<string, KeptNames>): Promise<void> {
     for (const [integrationId, toolNames] of names) {
       await em.nativeUpdate(StoredAttachment, { organizationId, integrationId, agentId }, { toolNames });

@@ -38,7 +38,7 @@ export const StoredAttachment = defineEntity({
     integrationId: p.uuid().primary(),
     organizationId: p.uuid(),
     attachedAt: p.datetime(3),
-    /** Null where the version of the service that attached it kept none. */
+    /** Null when an earlier release made the attachment. */
     toolNames: TOOL_NAMES.property().strictNullable(),
   },
 });
@@ -113,7 +113,7 @@ const init = migration('2026112210_integrations_init', [
   )`,
 ]);
 
-/** The names under which models see the tools: one that was offered never comes to mean another tool of the agent. */
+/** The names under which models see the tools, stored so that a name never means another tool of the agent later. */
 const toolNames = migration('2026112711_integrations_tool_names', ['alter table tool_integration_agents add column tool_names jsonb']);
 
 export const integrationsSchema: ContextSchema = {

@@ -8,7 +8,7 @@ const sitemapFile = z.object({
 });
 export type SitemapFile = Stored<typeof sitemapFile>;
 
-/** Where the reading of a site's sitemaps was left off. */
+/** The sitemaps of a site that the crawl has not read yet, so that a later step can go on. */
 export const unreadSitemaps = z.object({
   waiting: z.array(sitemapFile),
   /** Addresses of all files that were named so far. */

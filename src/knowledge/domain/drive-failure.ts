@@ -1,8 +1,8 @@
 import { DomainError, type ErrorKind } from '../../platform/errors/index.js';
 
 /**
- * `refused`: the drive does not accept the account or the sign-in any more. `forbidden`: this file alone. `busy`: asked too
- * often. `unreachable`: no answer, or a 5xx. `answer`: what came is not what the API says. `endless`: it goes on without coming to an end.
+ * `refused`: the drive does not accept the account or the sign-in. `forbidden`: it refuses only this file. `busy`: it limits the
+ * rate. `unreachable`: no answer, or a 5xx. `answer`: the answer does not match the API. `endless`: the answer does not end.
  */
 export type DriveFailureReason =
   | 'refused' | 'forbidden' | 'not_found' | 'busy' | 'unreachable' | 'too_large' | 'export_too_large' | 'bad_request' | 'answer' | 'endless';

@@ -51,7 +51,7 @@ export class DriveLookUp {
     }
   }
 
-  /** Asks once more where the drive is busy or away for now, unless that takes longer than somebody who waits for it has. */
+  /** Asks once more when the drive is busy or unreachable, unless that would take more time than a waiting request has left. */
   private async read(access: DriveAccess, id: string, patience: { leftMs: number }): Promise<DriveFile> {
     const askedAt = this.clock.monotonic();
     try {

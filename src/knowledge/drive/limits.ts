@@ -18,9 +18,9 @@ export const MAX_PAGE_TOKEN_LENGTH = 4_096;
 export const LOOK_UPS_AT_ONCE = 8;
 /** All look-ups of one request together. */
 export const LOOK_UP_MS = 60_000;
-/** What failed for now is asked for once more after this pause, where the drive names none. */
+/** The pause before a failed look-up is repeated once, if the drive names none. */
 export const ASK_AGAIN_PAUSE_MS = 1_000;
-/** Time that failed look-ups and such pauses may take, of those that follow each other. */
+/** How long failed look-ups and such pauses may take together, for each of the `LOOK_UPS_AT_ONCE` sequences of look-ups. */
 export const ASK_AGAIN_MS = 5_000;
 
 /** Files of one source. Contract, section 5. */

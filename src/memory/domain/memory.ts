@@ -2,7 +2,7 @@
 export interface MemoryOwner {
   readonly organizationId: string;
   readonly agentId: string;
-  /** Stands for the user; `UserKeys` of conversations makes it of the user's id. */
+  /** The key of the user, which `UserKeys` of conversations makes from the user's id. */
   readonly userKey: string;
 }
 

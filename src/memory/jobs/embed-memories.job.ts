@@ -14,7 +14,7 @@ export class EmbedMemoriesJob extends WorkerHost {
   }
 
   async process({ data, signal }: ActiveJob<z.output<typeof embedMemoriesPayload>>): Promise<void> {
-    // The former version may have written it.
+    // A process of the previous release may have enqueued the job with a bare key.
     const userKey = await this.users.current(data.organizationId, data.userKey);
     await this.memories.execute({ ...data, userKey }, signal);
   }

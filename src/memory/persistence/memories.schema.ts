@@ -25,7 +25,7 @@ const init = migration('2026112510_memory_init', [
   'create index memories_of_user on memories (agent_id, user_key, usefulness desc, id)',
 ]);
 
-/** For what re-keys users as the versions before this one stored them; empty once it has. */
+/** For the re-keying of users of earlier releases; the index is empty once all are re-keyed. */
 const bareUsers = migration('2026112723_memory_bare_users', [
   `create index memories_of_bare_users on memories (organization_id, user_key) where ${isBareUser('user_key')}`,
 ]);

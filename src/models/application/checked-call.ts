@@ -1,12 +1,12 @@
 import type { ModelEvent } from '../domain/model-runtime.js';
 import { plausibleUsage } from '../domain/model-usage.js';
 
-/** Above the ids and model names of every provider. */
+/** In characters; longer than any id or model name of the providers. */
 const MAX_NAME_LENGTH = 256;
 
 /**
- * Hands a call's events on with plausible counts and names only: what a provider or a gateway says is added up, charged and
- * stored. Not a generator, which would cost each token more turns of the microtask queue.
+ * Passes a call's events on with plausible counts and names only, since the service adds up, charges and stores what a provider
+ * or a gateway reports. Not a generator, which would cost each token more turns of the microtask queue.
  */
 export class CheckedCall implements AsyncIterator<ModelEvent> {
   constructor(private readonly call: AsyncIterator<ModelEvent>) {}
@@ -29,7 +29,7 @@ function checked(event: ModelEvent): ModelEvent {
   return { type: 'response', response: { id: plausibleName(id), model: plausibleName(model) } };
 }
 
-/** The providers' JSON is not checked before, so the value may be of any type and length. */
+/** @param name of any type and length, since nothing has checked the provider's JSON before */
 function plausibleName(name: unknown): string | null {
   return typeof name === 'string' && name !== '' && name.length <= MAX_NAME_LENGTH ? name : null;
 }

@@ -17,7 +17,7 @@ export class RemoveOrganizationGateway {
   ) {}
 
   /**
-   * Removes the gateway with its token, whatever the plan is by now.
+   * Removes the gateway with its token, also when the plan does not include a gateway.
    * @throws GatewayNotSet
    */
   async execute(organizationId: string): Promise<void> {

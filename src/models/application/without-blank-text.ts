@@ -7,8 +7,8 @@ const RETURNED_NOTHING = 'The tool returned nothing.';
 const EMPTY_FILE = '(empty file)';
 
 /**
- * The request without text of blanks alone, which providers refuse wherever it stands: system prompts, messages, files and the
- * results of tools come from users, customers and servers.
+ * The request without text of white space only, which providers refuse anywhere in it. Users, customers and tool servers may
+ * send such text in system prompts, messages, files and results of tools.
  */
 export function withoutBlankText(request: ModelRequest): ModelRequest {
   const system = isBlank(request.system) ? '' : request.system;
@@ -45,7 +45,7 @@ function withText(message: ModelMessage): ModelMessage {
     case 'assistant':
       return { ...message, text: '' };
     case 'tool':
-      // Beside what it shows the text may be missing.
+      // Beside media the text may be empty.
       return { ...message, output: message.media?.length && !message.isError ? '' : RETURNED_NOTHING };
     default:
       return message satisfies never;

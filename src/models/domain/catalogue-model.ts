@@ -11,7 +11,7 @@ export interface CreditRate {
 /** One model that agents can run on. */
 export interface CatalogueModel {
   readonly id: string;
-  /** Whose models it belongs to, whichever provider runs it. */
+  /** The vendor's family of models, independent of the provider that runs the model. */
   readonly family: string;
   /** Runs thinking whatever the agent's `thinking` setting says. */
   readonly alwaysThinks: boolean;
@@ -19,14 +19,14 @@ export interface CatalogueModel {
   readonly thinking: 'adaptive' | 'budget' | 'none';
   /** What the provider calls "no thinking up front"; of no effect where `alwaysThinks`. */
   readonly withoutThinking: 'disabled' | 'between_tools';
-  /** An agent's `temperature` is sent. Its provider refuses one on the other models, or its agents have no such setting. */
+  /** Whether requests have the agent's `temperature`. Providers refuse it on the other models, or their agents have no such setting. */
   readonly takesTemperature: boolean;
   /** Not available on the operator's managed key. */
   readonly ownKeyOnly: boolean;
   readonly credits: CreditRate;
-  /** The size of its context window in tokens, as its provider publishes it. */
+  /** The context window in tokens, as the provider publishes it. */
   readonly contextTokens: number;
-  /** Characters of earlier conversation that the model is given: at most about three quarters of its context window. */
+  /** Characters of earlier conversation that the model gets, at four to a token: at most about three quarters of its context window. */
   readonly historyCharacters: number;
   /** The model of an agent whose creator named none. Exactly one a provider. */
   readonly isDefault: boolean;

@@ -6,17 +6,17 @@ export type ModelFailureCode =
   | 'provider_overloaded'
   | 'context_too_long';
 
-/** The provider would not take the schemas of tools, and said so before it sent anything. */
+/** The provider refused the schemas of tools, before it sent any part of an answer. */
 export interface SchemaRefusal {
-  /** By the names in the request; empty where it did not say which. */
+  /** The names of the tools in the request; empty when the provider named none. */
   readonly tools: readonly string[];
-  /** Its own words, in one short line without keys: for those who look after the tools. */
+  /** The provider's message in one short line, without keys, for the people who maintain the tools. */
   readonly reason: string;
 }
 
 /**
  * A model call that did not end. `message` is public, `detail` is for the log; neither quotes the provider's own sentences,
- * which may hold keys or prompts. Only `refusedSchemas` does, where they are about a schema.
+ * which may hold keys or prompts. Only `refusedSchemas` quotes a sentence, about a schema.
  */
 export class ModelFailure extends Error {
   constructor(
@@ -29,7 +29,7 @@ export class ModelFailure extends Error {
       readonly retryAfterSeconds?: number;
       /** The provider would not take the request as it was; a smaller or plainer one may pass. */
       readonly unacceptable?: boolean;
-      /** A request with plain objects in the place of these schemas may pass. */
+      /** The provider may accept a request with plain objects in place of these schemas. */
       readonly refusedSchemas?: SchemaRefusal;
       /** The key that failed was the agent's own, not the operator's. */
       readonly ownKey: boolean;

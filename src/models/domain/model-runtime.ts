@@ -20,8 +20,8 @@ const modelToolCall = z.object({
   name: z.string(),
   input: sent<JsonObject>(),
   /**
-   * What the model wrote where its arguments are no JSON object, cut where it is long. Such a call cannot be made; its
-   * `input` is empty, since that is all that every provider takes back.
+   * The text that the model wrote as arguments, truncated, when it is not a JSON object; absent otherwise. Such a call cannot be
+   * made. Its `input` is `{}`, since providers accept only an object in later requests.
    */
   malformedInput: z.string().optional(),
 });
@@ -52,8 +52,8 @@ export const modelMessage = z.discriminatedUnion('role', [
     text: z.string(),
     attachments: sent<readonly ModelAttachment[]>().optional(),
     /**
-     * Said within a reply, not by the user: no new exchange begins with it. `true`: by a hook that made the agent go on;
-     * `unreadable_call`: by the service, after a tool call that nothing can be made of.
+     * Set when the message is not the user's and stands within a reply, so that no new exchange begins with it. `true`: a hook
+     * made the agent go on; `unreadable_call`: a note of the service after a tool call that cannot be read.
      */
     guidance: z.union([z.literal(true), z.literal('unreadable_call')]).optional(),
   }),
@@ -75,7 +75,7 @@ export interface ProviderOptions {
   readonly type: string;
 }
 
-/** The JSON that an answer's text is, as the providers' structured output takes it. */
+/** The format of an answer whose text is JSON, for the structured output of the providers. */
 export interface ResponseFormat {
   /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
   readonly name: string;
@@ -106,7 +106,7 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
-  /** Absent means free text. */
+  /** Absent for free text. */
   readonly responseFormat?: ResponseFormat;
   /**
    * Asks for readable thinking, as `reasoning` events. Without it the providers' own default holds,
@@ -115,7 +115,7 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
   readonly showReasoning?: boolean;
 }
 
-/** What the provider says of an answer: its id there, and the model that writes it. Null where it does not say. */
+/** The provider's id of an answer, and the model that writes it; null for what the provider does not report. */
 export interface ModelResponse {
   readonly id: string | null;
   readonly model: string | null;
@@ -130,14 +130,14 @@ export type StopReason = 'end' | 'tool_calls' | 'max_tokens' | 'refusal';
  * has to read of them again is in the `ProviderState` alone. The last event of a call that did not throw is `stopped`.
  */
 export type ModelEvent =
-  /** Who answers, as soon as the provider tells it. A call that the provider pauses has several; the last one counts. */
+  /** Sent as soon as the provider identifies the answer. A call that the provider pauses has several; the last one counts. */
   | { readonly type: 'response'; readonly response: ModelResponse }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
   | { readonly type: 'tool_call_arguments'; readonly id: string; readonly delta: string }
   | { readonly type: 'tool_call'; readonly call: ModelToolCall }
-  /** The answer ends here, in a call of which not even the tool's name is known; `written` is what is known of it. */
+  /** The answer ends in a call whose tool is not known; `written` is what the provider reports of it, which may be empty. */
   | { readonly type: 'unreadable_call'; readonly written: string }
   | { readonly type: 'provider_tool_call'; readonly call: ModelToolCall }
   | {

@@ -63,7 +63,7 @@ export class GatewayController {
   @ApiOperation({
     operationId: 'deleteGateway',
     summary: "Remove the organization's routing gateway",
-    description: 'Whatever the plan is by now.',
+    description: 'Also when the plan does not include a gateway.',
   })
   @ApiOkResponse({ type: GatewayDeletedResponse })
   @ApiErrors(401, 403, 404)

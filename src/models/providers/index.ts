@@ -37,7 +37,7 @@ export const MODEL_PROVIDERS: readonly ModelProvider[] = PROVIDERS.filter(
   (provider): provider is Runnable => 'runtime' in provider,
 );
 
-/** Reads the settings of whichever type, as `ProviderSettings.stored` of that type does. */
+/** Reads stored settings of any type with the `ProviderSettings.stored` of that type. */
 export const storedOptions = z.discriminatedUnion(
   'type',
   MODEL_PROVIDERS.map(({ settings }) => settings.stored) as unknown as [z.ZodObject],

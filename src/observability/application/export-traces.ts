@@ -37,8 +37,8 @@ export class ExportTraces {
   ) {}
 
   /**
-   * @throws ValidationFailed for a cursor that no walk through this agent's traces was given, and for a range that ends
-   * before it begins
+   * @throws ValidationFailed for a cursor that does not belong to an export of this agent's traces, and for a range that
+   * ends before it begins
    */
   async execute(organizationId: string, agentId: string, query: ExportQuery): Promise<ExportPage> {
     const scope = { list: `trace-export:${agentId}`, organizationId, field: 'meta.cursor' };

@@ -44,7 +44,7 @@ export class PublishTraces {
     return published;
   }
 
-  /** What was used stays used, also where the conversation was deleted within the two minutes, or there was none. */
+  /** Usage counts even if the conversation was deleted within the two minutes, or, for suggestions, never existed. */
   private async countWithoutTrace(signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
     while ((await this.database.transaction((transaction) => this.traces.countWithoutTrace(transaction, PUBLISH_BATCH))) >= PUBLISH_BATCH);

@@ -11,7 +11,7 @@ export class RecordTrace extends RunObserver {
     return [traceRow(finished.run.organizationId, traceOf(finished))];
   }
 
-  /** They count in the agent's usage alone. */
+  /** Suggestions count only in the agent's usage, and have no trace. */
   override recordSuggestions(usage: SuggestionUsage): readonly RunRecord[] {
     return [suggestionUsageRow(usage)];
   }

@@ -50,7 +50,7 @@ function ordered(from: Date, to: Date): TimeRange {
 }
 
 /**
- * For the timestamps of a query of traces. One that is absent has a default and is always in order.
+ * Checks the timestamps of a query of traces. An absent one has a default that is always in order.
  * @throws ValidationFailed when the range ends before it begins
  */
 export function requireOrder(from: Date | undefined, to: Date | undefined): void {

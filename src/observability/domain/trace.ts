@@ -14,7 +14,7 @@ export const traceStep = z.object({
   output: z.unknown(),
   error: z.string().nullable().default(null),
   usage: z.object({ inputTokens: z.number().nullable(), outputTokens: z.number().nullable() }).optional(),
-  /** Of a model call: what the provider calls its answer, and the model that it says wrote it. */
+  /** Of a model call: the provider's id of its answer, and the model that the provider names. */
   response: z.object({ id: z.string().nullable(), model: z.string().nullable() }).optional(),
 });
 export type TraceStep = Stored<typeof traceStep>;
@@ -36,7 +36,7 @@ export interface TraceSummary {
   readonly usage: RunUsage;
   readonly input: string;
   readonly output: string;
-  /** Why the run did not complete; null for a run that did, and for one that was cancelled. */
+  /** Why the run failed or timed out; null for any other run. */
   readonly error: RunError | null;
 }
 
@@ -48,11 +48,11 @@ export interface Trace extends TraceSummary {
   readonly userContext: UserContext | null;
 }
 
-/** A trace as the operator's OpenTelemetry backend gets it. */
+/** A trace for the operator's OpenTelemetry backend. */
 export interface PushedTrace extends Trace {
   readonly organizationId: string;
   readonly agentName: string;
-  /** Of the caller's own trace; null where the request named none. */
+  /** The span of the caller's own trace; null when the request named none. */
   readonly callerSpan: CallerSpan | null;
 }
 

@@ -5,10 +5,10 @@ export type BucketWidth = 'hour' | 'day';
 const HOUR_MS = 3_600_000;
 export const WIDTH_MS: Readonly<Record<BucketWidth, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
 
-/** What counts of one run, or of suggestions; the durations as numbers of their buckets, see `DurationHistogram`. */
+/** The usage of one run, or of one request for suggestions; durations are numbers of buckets, see `DurationHistogram`. */
 export interface UsageFacts {
   readonly agentId: string;
-  /** False for suggestions, of which the tokens and credits alone count. */
+  /** False for suggestions, of which only tokens and credits count. */
   readonly isRun: boolean;
   readonly failed: boolean;
   readonly inputTokens: number;

@@ -79,11 +79,11 @@ export class UsageBucketResponse {
   readonly runs!: number;
   @IntegerField({ description: 'Those that failed or timed out.' })
   readonly failed!: number;
-  @IntegerField({ description: 'What models read in these runs, where the provider told.' })
+  @IntegerField({ description: 'Tokens that models read in these runs and for suggestions, as far as the providers reported them.' })
   readonly inputTokens!: number;
-  @IntegerField({ description: 'What models wrote in these runs, thinking included, where the provider told.' })
+  @IntegerField({ description: 'Tokens that models wrote in these runs and for suggestions, thinking included, as far as the providers reported them.' })
   readonly outputTokens!: number;
-  @NumberField({ description: 'What these runs cost, to four decimals.' })
+  @NumberField({ description: 'What these runs and suggestions cost, to four decimals.' })
   readonly credits!: number;
   @ObjectField(() => PercentilesResponse, { description: 'Milliseconds from the start of a run to its end, to within 2.5 %.' })
   readonly durationMs!: PercentilesResponse;

@@ -12,7 +12,7 @@ import { TraceAccessGuard } from './trace-access.guard.js';
 import { detailView, exportView, summaryView } from './trace-view.js';
 import { ExportTracesQuery, ListTracesQuery, TraceDetailResponse, TraceExportResponse, TraceListResponse } from './traces.dto.js';
 
-/** Unlike that of other budgets it has no code. */
+/** Unlike the refusals of other budgets, this one has no code. */
 const BUDGET_USED_UP = new DomainError('rate_limited', 'Too many requests for traces; wait as long as Retry-After says.');
 
 @ApiTags('Traces')

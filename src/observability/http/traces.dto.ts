@@ -99,7 +99,7 @@ class TraceFields {
   readonly agentId!: string;
   @UuidField({ nullable: true, description: 'The assistant message; null when the run ended without one.' })
   readonly messageId!: string | null;
-  @EnumField(CHANNELS, { description: "`widget` where somebody waited in the widget's conversation." })
+  @EnumField(CHANNELS, { description: '`widget` for a conversation in the widget.' })
   readonly channel!: Channel;
   @StringField({ description: 'Type of the provider that the agent had.' })
   readonly provider!: string;

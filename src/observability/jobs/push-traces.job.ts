@@ -56,8 +56,8 @@ export class PushTraces extends WorkerHost {
   }
 
   /**
-   * The ids of the traces whose organization lets them leave: nothing of one whose agents
-   * handle HIPAA data, now or since the run, reaches an outside system.
+   * The ids of the traces that may leave the service: no trace of an organization whose agents
+   * handle HIPAA data, now or since the run, may reach an outside system.
    */
   private async allowed(traces: readonly { readonly id: string; readonly organizationId: string }[]): Promise<ReadonlySet<string>> {
     const allowed = new Set<string>();

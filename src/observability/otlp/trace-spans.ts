@@ -8,11 +8,11 @@ import { contentText, fieldsOf, inputMessages, outputMessages, textOf, type Tool
 
 export interface TraceSpan {
   readonly runId: string;
-  /** 32 hexadecimal digits: of the caller's trace where there is one, else the run's id without its dashes. */
+  /** 32 hexadecimal digits: the id of the caller's trace if the request named one, else the run's id without its dashes. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Of the run: the caller's span, or undefined. */
+  /** The run's span for a step; for the run the caller's span, or undefined. */
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: SpanKind;
@@ -40,7 +40,7 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
 
 /**
  * A run and its steps as spans of OpenTelemetry's GenAI conventions: the run first, the steps its children in their
- * order. A run whose request named a span of the caller's is its child. The same trace gives the same spans, ids included.
+ * order. The run is a child of the span that its request named. The same trace gives the same spans, ids included.
  * @param captureContent false: nothing that a user, model, tool, page or hook said is in them
  */
 export function spansOf(trace: PushedTrace, captureContent: boolean): TraceSpan[] {

@@ -73,9 +73,9 @@ export class PublishTracesRepository {
   }
 
   /**
-   * Counts the usage of runs whose traces were deleted before they were published, and that of suggestions.
-   * @param limit of each
-   * @returns how many
+   * Counts the usage of runs whose traces were deleted before they were published, and the usage of suggestions.
+   * @param limit how many rows of each kind
+   * @returns how many rows of both kinds together
    */
   async countWithoutTrace(transaction: Transaction, limit: number): Promise<number> {
     await PUBLISH_ALONE.run(transaction, {});

@@ -18,7 +18,7 @@ export const USAGE_FACTS = `
   agent_id as "agentId", true as "isRun", status in ('failed', 'timed_out') as failed, ${TOKENS},
   ${bucketOf('latency_ms')} as duration, ${bucketOf('time_to_first_token_ms')} as "firstToken"`;
 
-/** What is counted of suggestions, as `UsageFacts`. */
+/** The usage of suggestions, as `UsageFacts`. */
 const SUGGESTION_FACTS = `
   agent_id as "agentId", false as "isRun", false as failed, ${TOKENS}, null::int as duration, null::int as "firstToken"`;
 
@@ -72,7 +72,7 @@ export const ADD_TRACE_COUNTS = statement(
   from (select * from added union all select * from before) counted group by 1, 2, 3`,
 );
 
-/** Of runs whose traces were deleted before they were published, and of suggestions, which have none: `limit` of each. */
+/** Takes the usage of runs whose traces were deleted before they were published, and of suggestions: at most `limit` rows of each. */
 export const TAKE_USAGE_WITHOUT_TRACE = statement(
   { limit: 'integer' },
   (p) => `

@@ -6,7 +6,7 @@ import { TRACE_ERROR, type traces } from './traces.schema.js';
 /** For what no entity fits: the beginnings of texts that may be long, sums, and removals in batches. */
 export const tables = queryBuilder<{
   traces: ColumnsOf<typeof traces>;
-  /** Of other contexts: traces are those of threads and agents that are there. */
+  /** Tables of other contexts: traces of deleted threads and agents are left out. */
   agents: { id: string; name: string };
   threads: { id: string; deleted_at: string | null };
 }>();

@@ -8,7 +8,7 @@ export const STEPS = new JsonDocument('traces.steps', z.array(traceStep));
 export const TRACE_ERROR = new JsonDocument('traces.error', runError);
 export const CALLER_SPAN = new JsonDocument('traces.caller_span', callerSpan);
 export const TRACE_USER_CONTEXT = new CustomerJson<UserContext | null>('traces.user_context');
-/** Of a histogram, how many by bucket. */
+/** A histogram: counts by the number of the bucket. */
 const bucketCounts = z.record(z.string(), z.number());
 export const DURATIONS = new JsonDocument('agent_usage.durations', bucketCounts);
 export const FIRST_TOKENS = new JsonDocument('agent_usage.first_tokens', bucketCounts);
@@ -40,9 +40,9 @@ export const traces = defineEntity({
     endedAt: p.datetime(3),
     /** Roughly what it takes as JSON, so that a page ends before it is too large without any of them being read. */
     storedBytes: p.bigint('number'),
-    /** Stands for the run's user, as `UserKeys` has it: users are counted without their names being kept for it. */
+    /** The key of the run's user, which `UserKeys` makes, so that users can be counted without storing their names. */
     userKey: p.uuid().strictNullable(),
-    /** The caller's own span that the run belongs under; in another trace of the operator's backend. */
+    /** The caller's span that is the parent of the run's span, in the caller's own trace. */
     callerSpan: CALLER_SPAN.property().strictNullable(),
     /** When it was counted, and could be exported from then on; null until then. */
     publishedAt: p.datetime(3).strictNullable(),
@@ -176,13 +176,13 @@ const publishing = migration('2026112420_observability_publishing', [
 
 const callerSpans = migration('2026112502_observability_caller_spans', ['alter table traces add column caller_span jsonb']);
 
-/** For the job that re-keys users as the versions before this one stored them; empty once it has. */
+/** For the job that re-keys users of earlier releases; the indexes are empty once it has. */
 const bareUsers = migration('2026112724_observability_bare_users', [
   `create index traces_of_bare_users on traces (organization_id, user_key) where ${isBareUser('user_key')}`,
   `create index agent_users_of_bare_users on agent_users (organization_id, user_key) where ${isBareUser('user_key')}`,
 ]);
 
-/** What suggestions have used and is not in `agent_usage` yet. They are no runs and leave no trace. */
+/** The usage of suggestions that is not in `agent_usage` yet. Suggestions are not runs and have no trace. */
 export const suggestionUsage = defineEntity({
   name: 'StoredSuggestionUsage',
   tableName: 'suggestion_usage',

@@ -1,6 +1,6 @@
 import type { CommandOption, OperatorCommand } from './operator-command.js';
 
-/** Either, anywhere in a line, asks for help instead of the command. */
+/** Either one, anywhere in a line, asks for help instead of running the command. */
 const HELP_OPTIONS = ['--help', '-h'];
 
 /** The whole line of a command: `org create --name N [--plan P]`. */
@@ -18,8 +18,7 @@ function withValue({ name, value }: CommandOption): string {
 }
 
 /**
- * The words that a line asks for help about: all of it for `--help` alone or before them, or `help`.
- * @returns undefined for a line that asks for none
+ * @returns the words that a line asks for help about, empty for all commands; undefined when the line does not ask for help
  */
 export function helpTopic(line: readonly string[]): readonly string[] | undefined {
   if (line[0] === 'help') return line.slice(1).filter((word) => !HELP_OPTIONS.includes(word));
@@ -27,7 +26,7 @@ export function helpTopic(line: readonly string[]): readonly string[] | undefine
   return line.filter((word) => !HELP_OPTIONS.includes(word));
 }
 
-/** @param start how the command line is called */
+/** @param start the shell command that starts the command line, for the usage */
 export function helpOnAll(commands: readonly OperatorCommand[], start: string): string {
   return [
     `usage: ${start} <command> [arguments]`,
@@ -36,7 +35,7 @@ export function helpOnAll(commands: readonly OperatorCommand[], start: string): 
     '',
     ...columns([...commands].sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ name, about }) => [name, about])),
     '',
-    `${start} <command> --help tells what a command takes.`,
+    `${start} <command> --help describes the arguments of a command.`,
     '',
   ].join('\n');
 }

@@ -42,7 +42,7 @@ export function commandIn(commands: readonly OperatorCommand[], line: readonly s
     .find((command) => command !== undefined);
 }
 
-/** Says that a line begins with no command, and what may be meant. */
+/** The message for a line that does not begin with a command, with the nearest command that exists. */
 export function unknownCommand(commands: readonly OperatorCommand[], line: readonly string[]): string {
   const names = commands.map(({ name }) => name);
   const [first = ''] = line;

@@ -1,4 +1,4 @@
-/** The word among `known` that the fewest insertions, removals and replacements of characters make of `word`; the first of equals. */
+/** The word of `known`, which must not be empty, with the smallest edit distance (Levenshtein) to `word`; the first of equals. */
 export function nearest(word: string, known: readonly string[]): string {
   const byDistance = known.map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }));
   return byDistance.reduce((best, other) => (other.distance < best.distance ? other : best)).candidate;

@@ -8,21 +8,20 @@ export interface OperatorKernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
-  /** Made when it is asked for: the other commands do without the master keys. */
+  /** A function, because the other commands do not need the master keys. */
   readonly rotateSecrets: () => RotateSecrets;
-  /** Tells the operator what a command that takes long is about; absent where nobody looks on. */
+  /** Prints a line about the progress of a long command; absent inside a service, which has no terminal. */
   readonly tell?: (line: string) => void;
 }
 
 /**
- * One command of the operator's command line, as far as it is known before anything is opened: the command line loads
- * all declarations for `--help`, and the handler of one command when it runs. So a file of declarations imports nothing
- * but types.
+ * The declaration of one operator command. The command line loads all declarations for `--help`, and a handler only when its
+ * command runs, so a file of declarations imports only types.
  */
 export interface OperatorCommand {
   /** One or two words: `migrate`, `org create`. */
   readonly name: string;
-  /** One sentence. */
+  /** One sentence, for the list of commands. */
   readonly about: string;
   /** Names of the arguments without an option, in order. Any number may follow a last one that ends with `...`. */
   readonly positionals?: readonly string[];
@@ -32,7 +31,7 @@ export interface OperatorCommand {
 
 export interface CommandOption {
   readonly name: string;
-  /** How the usage calls the value, for instance `a,b`; absent for an option that takes none. */
+  /** The placeholder of the value in the usage, for instance `a,b`; absent for an option without a value. */
   readonly value?: string;
   readonly required?: boolean;
   readonly about: string;
@@ -47,11 +46,11 @@ export type CommandHandler = (kernel: OperatorKernel, given: CommandArguments) =
 export interface CommandArguments {
   readonly positionals: readonly string[];
   readonly options: Readonly<Partial<Record<string, string>>>;
-  /** The options that take no value and are there. */
+  /** The given options that take no value. */
   readonly switches: ReadonlySet<string>;
 }
 
-/** The line cannot be understood; `message` says what is wrong with it. */
+/** A malformed line; `message` says what is wrong with it. */
 export class UsageError extends Error {}
 
 /** @throws UsageError when the option is missing */

@@ -4,7 +4,7 @@ import type { OperatorCommand } from './operator-command.js';
 export const serviceCommands: readonly OperatorCommand[] = [
   {
     name: 'migrate',
-    about: 'Brings the tables of the database up to date; answers the steps that ran.',
+    about: 'Runs the pending migrations of the database; answers their names.',
     handler: async () => (await import('./service-handlers.js')).migrateTables,
   },
   {

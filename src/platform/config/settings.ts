@@ -185,7 +185,7 @@ export class Settings extends WithEnvironment {
   readonly host = this.env.HOST;
   /** Where customers reach the service, without a trailing slash; unset means "where it listens". */
   readonly publicUrl = this.env.PUBLIC_URL;
-  /** Networks, as CIDR, of the proxies whose `X-Forwarded-For` is believed. */
+  /** Networks, as CIDR, of the proxies whose `X-Forwarded-For` the service believes. */
   readonly trustedProxies: readonly string[] = this.env.TRUST_PROXY;
   readonly dataDir = this.env.DATA_DIR;
   readonly databaseUrl = this.env.DATABASE_URL;

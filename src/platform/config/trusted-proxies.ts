@@ -1,14 +1,14 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** What `TRUST_PROXY` calls networks by a word for. */
+/** The names that `TRUST_PROXY` has for groups of networks. */
 const NAMED_NETWORKS = new Map<string, readonly string[]>([
   ['loopback', ['127.0.0.0/8', '::1/128']],
   // RFC 1918 and RFC 4193.
   ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
 ]);
 
-/** A network as `address/bits`; undefined when the entry is none. */
+/** @returns networks as `address/bits`; undefined for a malformed entry */
 function networksOf(entry: string): readonly string[] | undefined {
   const named = NAMED_NETWORKS.get(entry);
   if (named) return named;
@@ -17,7 +17,7 @@ function networksOf(entry: string): readonly string[] | undefined {
   if (rest.length > 0 || (!isIpv4 && (!ipaddr.IPv6.isValid(address) || address.includes('%')))) return undefined;
   const mostBits = isIpv4 ? 32 : 128;
   const length = bits === undefined ? mostBits : /^\d{1,3}$/.test(bits) ? Number(bits) : 0;
-  // With 0 bits everybody is a proxy, and each client writes the address that it is known by.
+  // With 0 bits every client would count as a proxy, and could choose its own address.
   return length >= 1 && length <= mostBits ? [`${address}/${length}`] : undefined;
 }
 

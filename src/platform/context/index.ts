@@ -12,7 +12,7 @@ export interface Context<Runs = never> {
   readonly name: string;
   /** What it is made of. Classes that other parts of the object name are exported by them. */
   readonly modules: readonly (Type | DynamicModule)[];
-  /** Its tables, which `schemas.ts` lists too; absent where it keeps nothing. */
+  /** Its tables, which `schemas.ts` has to list too; absent for a context without tables. */
   readonly schema?: ContextSchema;
   readonly runs?: Runs;
   /** Parts of it without which a process is not ready; each gets what it injects from `modules`. */

@@ -4,9 +4,8 @@ import { readStored, type Stored, UnreadableJson } from '../stored-json/index.js
 import { StorableJson } from './storable.js';
 
 /**
- * A JSON column whose shape is the service's own. Whatever version wrote a row, its schema reads it as today's: it has a default
- * for every field that earlier versions did not write. Entities have it as `property()`; rows of hand-written statements are
- * read by `read`.
+ * A JSON column whose shape the service defines. The schema has a default for every field that was added later, so it reads the
+ * rows of all releases alike. Entities map the column with `property()`; code calls `read` for rows of hand-written statements.
  */
 export class JsonDocument<Schema extends z.ZodType = z.ZodType> {
   /** @param column as `table.column` */
@@ -16,7 +15,7 @@ export class JsonDocument<Schema extends z.ZodType = z.ZodType> {
   ) {}
 
   property() {
-    // A class of its own: the ORM copies the instances that it finds in a mapping, and a schema does not survive that.
+    // One class a column: the ORM copies the type instances that it finds in a mapping, which would break the schema.
     const read = (value: unknown): unknown => this.readNullable(value);
     const { column } = this;
     class DocumentType extends StorableJson {
@@ -36,20 +35,20 @@ export class JsonDocument<Schema extends z.ZodType = z.ZodType> {
     return readStored(this.schema, value, { column: this.column, row });
   }
 
-  /** As `read`, of a column that a statement answers as text. */
+  /** As `read`, for a column that a statement returns as text. */
   readText(json: string, row?: string): Stored<Schema> {
     return this.read(JSON.parse(json), row);
   }
 
-  /** As `read`, of a column that may be null. */
+  /** As `read`, for a column that may be null. */
   readNullable(value: unknown, row?: string): Stored<Schema> | null {
     return value === null || value === undefined ? null : this.read(value, row);
   }
 }
 
 /**
- * A JSON column that holds what a customer, a model or a tool sent, exactly as it came: no version of the service gives it a
- * shape, so there is nothing to default.
+ * A JSON column that holds what a customer, a model or a tool sent, unchanged: the service does not define its shape, so it has no
+ * schema and no defaults.
  */
 export class CustomerJson<Value> {
   /** @param column as `table.column` */
@@ -70,7 +69,7 @@ export class CustomerJson<Value> {
 
 type Rest<Parameters> = Parameters extends [unknown, unknown, unknown, ...infer Others] ? Others : never;
 
-/** Adds to the error of a JSON column, which knows no row, which row it is. */
+/** Adds the primary key to the error of a JSON column, since the column's type does not know the row. */
 export class DocumentHydrator extends ObjectHydrator {
   override hydrate<Entity extends object>(
     entity: Entity,

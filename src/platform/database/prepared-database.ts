@@ -5,7 +5,7 @@ import { deserialize, serialize } from 'node:v8';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { ContextSchema } from './schema.js';
 
-/** What the build leaves for first starts: making a database takes longer than everything else in them. */
+/** Where the build puts the database for first starts: `initdb` takes longer than everything else in a first start. */
 export const PREPARED_DATABASE = new URL('../../../dist/database.zst', import.meta.url);
 
 /** The packages that decide what the files of a database look like. */
@@ -16,11 +16,11 @@ const MADE_AS = 2;
 
 interface PreparedDatabase {
   readonly version: string;
-  /** By their paths below the folder; null for a folder, which comes before what is in it. */
+  /** Contents by the path below the folder, in order; null for a folder, which comes before its files. */
   readonly files: ReadonlyMap<string, Uint8Array | null>;
 }
 
-/** Changes with the database's own version and with any migration: a folder that was prepared for another is not begun with. */
+/** Changes with the version of the database and with any migration, so that a first start does not use an outdated file. */
 export function preparedVersion(schemas: readonly ContextSchema[]): string {
   const versions = PACKAGES.map((name) => [name, versionOf(name)]);
   const migrations = schemas.flatMap((schema) => schema.migrations.map(({ name, statements }) => [name, statements]));
@@ -32,7 +32,7 @@ function versionOf(name: string): string {
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
 
-/** Keeps a closed database's folder in one file, which is there whole or not at all. */
+/** Writes the folder of a closed database into one file. The rename makes the file appear complete or not at all. */
 export function prepareDatabase(folder: string, version: string, file: string): void {
   const entries = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true }).map((entry) => {
     const path = join(entry.parentPath, entry.name);
@@ -45,8 +45,8 @@ export function prepareDatabase(folder: string, version: string, file: string): 
 }
 
 /**
- * Makes the folder of a new database, with its tables, as the build has prepared it.
- * @returns false, with nothing made, where nothing was prepared, or for another version, or it cannot be read
+ * Makes the folder of a new database, with its tables, from the prepared file.
+ * @returns false, and makes nothing, when the file is missing, of another version or cannot be read
  */
 export function beginPrepared(folder: string, version: string, file: URL | string): boolean {
   const files = readPrepared(file, version);
@@ -60,20 +60,20 @@ export function beginPrepared(folder: string, version: string, file: URL | strin
   return true;
 }
 
-/** @returns undefined where there is none of this version */
+/** @returns undefined when the file is missing, of another version or cannot be read */
 export function readPrepared(file: URL | string, version: string): PreparedDatabase['files'] | undefined {
   try {
     const prepared = deserialize(zstdDecompressSync(readFileSync(file))) as PreparedDatabase;
     return prepared.version === version ? prepared.files : undefined;
   } catch {
-    // Not built, cut off, or written by another version of Node: a new database is made instead.
+    // Missing, truncated, or written by another version of Node: the caller makes a new database instead.
     return undefined;
   }
 }
 
 /**
- * Where a folder is made before it is renamed: so it is there only when it is whole, and a part that a killed process has
- * left is removed. Nothing is forced to the disk, as the embedded database itself forces nothing.
+ * Makes the empty folder that the caller fills and then renames, so that the database's folder appears complete or not at all.
+ * Removes what a killed process has left there. Nothing is synced to the disk, and the embedded database does not sync either.
  */
 export function startPart(folder: string): string {
   const part = `${folder}.part`;

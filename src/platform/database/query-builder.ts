@@ -4,7 +4,7 @@ import { type Compilable, DummyDriver, Kysely, PostgresAdapter, PostgresQueryCom
 import type { SqlExecutor } from './database.js';
 import { storableJson } from './storable.js';
 
-/** The columns of a mapped table, as they are answered and compared with: timestamps are text, and `JsonDocument` reads what is JSON. */
+/** The columns of a mapped table, as statements return and compare them: timestamps are text, and JSON is unknown until `JsonDocument` reads it. */
 export type ColumnsOf<Entity extends EntitySchemaWithMeta> = {
   [Column in keyof InferKyselyTable<Entity>]: Answered<InferKyselyTable<Entity>[Column]>;
 };

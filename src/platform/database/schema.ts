@@ -5,7 +5,7 @@ import type { CustomerJson, JsonDocument } from './json-document.js';
 /** What a context keeps in the database: its mapped entities and the steps that make its tables. */
 export interface ContextSchema {
   readonly entities: readonly EntitySchema[];
-  /** JSON columns of tables that are not mapped. */
+  /** The JSON columns that no entity maps. */
   readonly documents?: readonly (JsonDocument | CustomerJson<unknown>)[];
   readonly migrations: readonly NamedMigration[];
 }

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Some proxies write the port behind the address. */
+/** An address with a port, which some proxies add, or with brackets. */
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/;
 
 type RequestParts = Pick<IncomingMessage, 'headers'> & { readonly socket: { readonly remoteAddress?: string | undefined } };
 
 /**
- * Tells which address a request came from: the peer's, or, where that is a trusted proxy, the last of `X-Forwarded-For`
- * that is no trusted proxy either. Further to the left stands what the client itself may have written, and what is no
- * address ends the walk.
+ * Makes the function that gives the client address of a request: the peer's, or, where that is a trusted proxy, the last
+ * address in `X-Forwarded-For` that is not a trusted proxy. It reads no further to the left, since the client may have
+ * written that itself, and stops at an entry that is not an address.
  * @param networks of the trusted proxies, as CIDR
  */
 export function clientAddresses(networks: readonly string[]): (request: RequestParts) => string {
@@ -37,7 +37,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** Without the zone of a link; an IPv4 address that was mapped into IPv6 is that IPv4 address. */
+/** Drops the zone of a link-local address, and turns an IPv4 address that is mapped into IPv6 into the IPv4 address. */
 function plain(address: string): string {
   const [unscoped = ''] = address.split('%');
   return isIP(unscoped) === 6 ? ipaddr.process(unscoped).toString() : unscoped;

@@ -79,7 +79,7 @@ export async function createHttpApp({
   const { onRequest = [], onSend = [] } = hooks?.(app) ?? {};
   for (const hook of onRequest) fastify.addHook('onRequest', hook);
   for (const hook of onSend) fastify.addHook('onSend', hook);
-  // After the others, which see the answer as text.
+  // After the other hooks, which expect the answer as text and not as a stream.
   drainRefusedBodies(fastify, app.get(Clock));
   fastify.addHook('preValidation', checkUrl);
   closeConnectionsWhile(app.get(ShutdownState), fastify);

@@ -98,7 +98,7 @@ export function EnumField(values: readonly string[], options: FieldOptions = {})
   return field(options, { type: 'string', enum: [...values] }, IsIn(values, says(oneOf(values))));
 }
 
-/** A set of the values, which is not empty unless its bounds say so. */
+/** A list of the values: without duplicates and not empty, unless the options say otherwise. */
 export function EnumListField(values: readonly string[], options: FieldOptions & ListBounds = {}): PropertyDecorator {
   const isValue = (item: unknown): boolean => values.includes(item as string);
   const schema = { type: 'string', enum: [...values] };

@@ -10,7 +10,7 @@ import { createLogger, TelemetryModule } from '../telemetry/index.js';
 import { createHttpApp } from './create-http-app.js';
 import { HttpModule } from './http.module.js';
 
-/** Time passes as ever, but for the time that a refused body may take: that is over when a test says so. */
+/** The system clock, except that a test decides when the time limit for a refused body is over. */
 class TestClock extends SystemClock {
   private readonly draining = new Set<() => void>();
 
@@ -81,7 +81,7 @@ describe('a body above its limit', () => {
     ['in chunks', 'Transfer-Encoding: chunked', CHUNK, '0\r\n\r\n'],
     ['by a client that closes', `Content-Length: ${60 * MIB.length}\r\nConnection: close`, MIB, ''],
     ['by a client that asks first', `Content-Length: ${60 * MIB.length}\r\nExpect: 100-continue`, MIB, ''],
-  ])('is read to its end and thrown away, sent %s, so that who writes all of it first has the 413 to read', async (_how, headers, part, last) => {
+  ])('is read to its end and discarded, sent %s, so that a client that writes all of it first can read the 413', async (_how, headers, part, last) => {
     const client = open();
     await client.write(head(headers));
     for (let sent = 0; sent < 60; sent += 1) await client.write(part);

@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock/index.js';
 
-/** How much of a refused body is still read, and for how long. */
+/** How many bytes of a refused body the service reads, and for how long. */
 const DRAINED_BYTES = 64 * 1024 * 1024;
 const DRAINED_MS = 10_000;
 
 /**
- * The `413` leaves at once, but its connection stays open while the rest of the body arrives, which is thrown away: many
- * clients send all of it before they read, and a connection that is closed on them is reset, with the answer that they
- * have not read yet. One that sends more than that is cut.
+ * Sends a `413` at once, but keeps the connection open and discards the rest of the body: many clients send all of it before
+ * they read, and if the service closed the connection, the reset would destroy the answer that they have not read yet. The
+ * service closes the connection of a client that exceeds the limits above.
  */
 export function drainRefusedBodies(fastify: FastifyInstance, clock: Clock): void {
   fastify.addHook('onSend', async ({ raw }, reply, payload) => {
@@ -20,14 +20,14 @@ export function drainRefusedBodies(fastify: FastifyInstance, clock: Clock): void
   });
 }
 
-/** The client has the whole answer by its length, whenever the stream ends. */
+/** The answer has a length, so the client has all of it before this stream ends. */
 async function* heldOpen(answer: string, request: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
   const drained = drain(request, clock);
   yield Buffer.from(answer);
   await drained;
 }
 
-/** Resolves at the end of the body, or once the connection is closed. */
+/** Resolves at the end of the body, or when the connection closes. */
 function drain(request: IncomingMessage, clock: Clock): Promise<void> {
   const cut = (): void => {
     request.socket.destroy();

@@ -23,7 +23,7 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
 const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS',
   'access-control-allow-headers': 'content-type, authorization, connection, cache-control, x-requested-with',
-  // The longest that Chromium keeps one; the answer never changes.
+  // The longest time that Chromium accepts; the answer never changes.
   'access-control-max-age': '7200',
 };
 

@@ -10,9 +10,9 @@ export const UNREAD_LIMIT = 256 * 1024;
 const OVER_LIMIT_MS = 1_000;
 /** What holds even within that time, apart from the newest write: a stream's share of the process's memory. */
 const UNREAD_CEILING = 4 * UNREAD_LIMIT;
-/** How often silent streams, and readers that stopped reading, are looked for. */
+/** How often the timer looks for silent streams, and for readers that stopped reading. */
 const LOOK_MS = 5_000;
-/** A stream that was silent for so long at a look gets a comment, so that none is silent for more than 15 s. */
+/** A look sends a comment to a stream that has been silent for so long, so that no stream is silent for more than 15 s. */
 const SILENT_MS = 2 * LOOK_MS;
 /** A producer that waits for its reader goes on below this; well under the limit, so that waiting never cuts. */
 const READY_BELOW = UNREAD_LIMIT / 4;

@@ -10,10 +10,10 @@ export function newId(): string {
   return chosen?.getStore()?.shift() ?? v7();
 }
 
-/** Made when it is first needed: a service that chooses no ids pays nothing for it. */
+/** Created on first use, so that `newId` costs nothing more in a process that chooses no ids. */
 let chosen: AsyncLocalStorage<(string | null)[]> | undefined;
 
-/** Does `work`, whose first new ids are these, in their order; null stands for any. */
+/** Runs `work`, in which `newId` first returns these ids, in their order; null stands for a generated one. */
 export function withIds<Result>(ids: readonly (string | null)[], work: () => Promise<Result>): Promise<Result> {
   chosen ??= new AsyncLocalStorage();
   return chosen.run([...ids], work);

@@ -6,14 +6,14 @@ export const jobCommands: readonly OperatorCommand[] = [
     name: 'jobs list',
     about: 'Lists background jobs that wait.',
     options: [
-      { name: 'failed', about: 'lists those instead that have failed for the last time' },
+      { name: 'failed', about: 'lists the jobs whose last attempt has failed instead' },
       { name: 'name', value: '<job>', about: 'only jobs of this name' },
     ],
     handler: async () => (await import('./jobs-handlers.js')).listJobs,
   },
   {
     name: 'jobs retry',
-    about: 'Has a job that failed for the last time tried again, as if it were new.',
+    about: 'Tries a job again whose last attempt has failed, as if it were new.',
     positionals: ['id'],
     handler: async () => (await import('./jobs-handlers.js')).retryJob,
   },

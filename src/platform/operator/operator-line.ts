@@ -10,7 +10,7 @@ const ASK_AGAIN_MS = 100;
 export interface OperatorLine {
   readonly settings: { readonly embedded: boolean; readonly dataDir: string };
   readonly clock: Clock;
-  /** Runs the line on a database that this process opens itself; loaded when no running service takes it. */
+  /** Runs the line on a database that this process opens itself; called when no running service accepts the line. */
   readonly runHere: (line: readonly string[]) => Promise<object>;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The type of what a schema reads. */
+/** The type of the values that a schema reads. */
 export type Stored<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 type DeepReadonly<Value> = unknown extends Value
@@ -10,30 +10,30 @@ type DeepReadonly<Value> = unknown extends Value
     : { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> };
 
 /**
- * An object of which this version may write back what it has read. It keeps the fields that the shape does not name: a later
- * version that runs beside this one may have written them. `z.object` drops them, which is right where nothing is written back.
+ * An object that the service may read and write back. It keeps the fields that the shape does not name, since a later release
+ * that runs beside this one may have written them. `z.object` drops them, which is right for objects that are not written back.
  */
 export function storedObject<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodObject<Shape> {
-  // The type without further fields, so that the compiler knows a misspelt field from one that there is.
+  // The type has no further fields, so that the compiler finds misspelt ones.
   return z.looseObject(shape);
 }
 
-/** What a customer, a model or a tool sent: it is passed on as it is, and nothing of it makes the rest unreadable. */
+/** A value that a customer, a model or a tool sent: the service passes it on unchanged, and accepts any content. */
 export function sent<Value>(): z.ZodType<Value> {
   return z.unknown() as unknown as z.ZodType<Value>;
 }
 
-/** A name out of a list that another module owns and adds to. */
+/** A name from a list that another module owns; names that a later release has added are accepted. */
 export function named<Name extends string>(): z.ZodType<Name> {
   return z.string() as unknown as z.ZodType<Name>;
 }
 
-/** What a schema names of a value that it has read: what answers may show of it. */
+/** The part of a value that its schema names, for answers, which must not show further fields. */
 export function namedBy<Schema extends z.ZodType>(schema: Schema, value: Stored<Schema>): Stored<Schema> {
   return withoutUnnamed(schema as unknown as z.core.$ZodTypes, value) as Stored<Schema>;
 }
 
-/** Of the kinds of schema, those that objects with further fields can be below. */
+/** Covers wrappers, arrays, unions and objects. Values of other schemas, such as records, are returned whole. */
 function withoutUnnamed({ _zod: { def } }: z.core.$ZodTypes, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('innerType' in def) return withoutUnnamed(def.innerType as z.core.$ZodTypes, value);
@@ -48,7 +48,7 @@ function withoutUnnamed({ _zod: { def } }: z.core.$ZodTypes, value: unknown): un
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutUnnamed(field as z.core.$ZodTypes, read[name])]));
 }
 
-/** What the database holds does not fit the schema that reads it. The message names the place and never the content. */
+/** A stored value does not fit its schema. The message names the place and never the content. */
 export class UnreadableJson extends Error {
   /**
    * @param column as `table.column`
@@ -75,7 +75,7 @@ export function readStored<Schema extends z.ZodType>(
   throw new UnreadableJson(column, problemOf(read.error), row);
 }
 
-/** Where it is and what was expected: the messages of the schemas in use quote no value. */
+/** The place and what was expected. The messages of the schemas in use do not quote values. */
 function problemOf({ issues: [first] }: z.ZodError): string {
   return `/${(first?.path ?? []).map(String).join('/')}: ${first?.message ?? 'unknown'}`;
 }

@@ -58,7 +58,7 @@ export class RenewSession {
     return found;
   }
 
-  /** Whether it is, to the letter, the user that the session was minted for; a session without one is known by sending none. */
+  /** Whether `endUser` is exactly the user that the session was minted for; for a session without one, whether it is undefined. */
   private async isOf({ organizationId, userKey }: Session, endUser: string | undefined): Promise<boolean> {
     const [stored, given] = await Promise.all([this.users.current(organizationId, userKey), this.users.of(organizationId, endUser)]);
     if (stored === null || given === null) return stored === null && endUser === undefined;

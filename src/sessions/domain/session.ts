@@ -9,7 +9,7 @@ export interface Session {
   readonly threadId: string;
   /** The key that minted it; its revocation ends the session. */
   readonly apiKeyId: string;
-  /** Stands for the user in the agent's memory, as `UserKeys` has it; null where the session names none. */
+  /** The key of the user in the agent's memory, which `UserKeys` makes; null when the session names none. */
   readonly userKey: string | null;
   readonly createdAt: Date;
   /** Absolute: no renewal moves it. In whole seconds, as passes tell time. */

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Removes sessions that ended long ago, salted digests that the former version has left, and keys under which no pass can still be good. */
+/** Removes sessions that ended long ago, salted digests for the previous release, and keys under which no pass can still be valid. */
 export const purgeSessions = defineJob({
   name: 'sessions.purge',
   payload,

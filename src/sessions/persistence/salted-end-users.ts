@@ -7,7 +7,7 @@ import { secureRandomBytes } from '../../platform/ids/index.js';
 
 const SALT_BYTES = 16;
 
-/** What the former version keeps of an `endUser`. */
+/** The form in which the previous release stores an `endUser`. */
 export interface SaltedEndUser {
   readonly endUserSalt: string | null;
   readonly endUserDigest: string | null;
@@ -16,8 +16,9 @@ export interface SaltedEndUser {
 const NONE: SaltedEndUser = { endUserSalt: null, endUserDigest: null };
 
 /**
- * The salted digests that the former version compares `endUser` with. For the hour in which its processes may run beside
- * this one's they are stored too, so that any process renews any session; then they are removed. To be dropped, with their columns, by the next version.
+ * The salted digests with which the previous release compares `endUser`. During the hour in which its processes may run beside
+ * those of this release, new sessions have them too, so that any process can renew any session; then they are removed. The next
+ * release can drop this class with its columns.
  */
 @Injectable()
 export class SaltedEndUsers {
@@ -36,7 +37,7 @@ export class SaltedEndUsers {
     return { endUserSalt: salt.toString('base64url'), endUserDigest: digest };
   }
 
-  /** Removes some, once they are not needed. @returns whether there may be more */
+  /** Removes up to `limit` digests, once they are not needed. @returns whether there may be more */
   async removeSome(limit: number): Promise<boolean> {
     if (await this.areNeeded()) return false;
     const rows = await this.database.query(
@@ -47,7 +48,7 @@ export class SaltedEndUsers {
     return rows.length === limit;
   }
 
-  /** Embedded there is but one process. */
+  /** The embedded database has one process, so no process of another release runs beside it. */
   private async areNeeded(): Promise<boolean> {
     if (this.settings.embedded) return false;
     this.neededUntil ??= await this.readNeededUntil();

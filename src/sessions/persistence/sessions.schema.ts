@@ -12,10 +12,10 @@ export const sessions = defineEntity({
     threadId: p.uuid(),
     apiKeyId: p.uuid(),
     tokenDigest: p.text(),
-    /** With the digest: what a process of the former version compares `endUser` with (`SaltedEndUsers`). */
+    /** Salt and digest with which a process of the previous release compares `endUser` (`SaltedEndUsers`). */
     endUserSalt: p.text().strictNullable(),
     endUserDigest: p.text().strictNullable(),
-    /** Stands for `endUser`, as `UserKeys` has it. */
+    /** The key of `endUser`, which `UserKeys` makes. */
     userKey: p.uuid().strictNullable(),
     createdAt: p.datetime(6),
     expiresAt: p.datetime(6),
@@ -70,8 +70,8 @@ const init = migration('2026112603_sessions_init', [
 ]);
 
 /**
- * `user_key` alone tells `endUser` now. Salted digests stay for an hour, for processes of the former version; where there are
- * no sessions yet there was no such version. The first index is for agents that are gone, the second for the job that re-keys users.
+ * This release recognizes `endUser` by `user_key` alone. Salted digests stay for an hour, for processes of the previous release;
+ * a database without sessions has not been used by one. The first index is for deleted agents, the second for the job that re-keys users.
  */
 const keyedUsers = migration('2026112722_sessions_keyed_users', [
   'create table salted_end_users (needed_until timestamptz not null)',

@@ -10,7 +10,7 @@ const BUDGET = 60;
 const WINDOW_MS = 61_000;
 /** Longer than a credential is cached. */
 const PAST_THE_CACHE_MS = 5_000;
-/** Statements about invented keys that a process makes without a pause, and the pause before one more. */
+/** How many statements about invented keys a process runs without a pause, and the pause before the next one. */
 const BURST = 12;
 const PAUSE_MS = 1_250;
 
@@ -27,7 +27,7 @@ const invented = (): string => formatApiKey(randomBytes(32));
 const read = (key: string, to: TestService = service, headers: Record<string, string> = {}): Promise<Answer> =>
   to.http('GET', '/v1/assistants', { key, headers });
 
-/** By keys that are malformed, which cost the database nothing. */
+/** Uses malformed keys, for which the service does not ask the database. */
 async function useUpTheBudget(to: TestService = service, headers: Record<string, string> = {}): Promise<void> {
   for (let failed = 0; failed < BUDGET; failed += 1) expect((await read('ak_wrong', to, headers)).status).toBe(401);
 }
@@ -107,7 +107,7 @@ describe('behind proxies that TRUST_PROXY names', () => {
     }
   });
 
-  it('is believed of them alone', async () => {
+  it('X-Forwarded-For of other peers is ignored', async () => {
     await useUpTheBudget(service, from('198.51.100.1'));
     expect((await read('ak_wrong', service, from('198.51.100.2'))).status).toBe(429);
   });

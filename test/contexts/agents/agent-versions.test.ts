@@ -241,7 +241,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect((await restore(id, 1)).body.aiGateway).toMatchObject({ gatewayName: 'main' });
   });
 
-  it('leaves settings that the plan no longer includes as they are, and brings the others back', async () => {
+  it('leaves settings that the plan does not include as they are, and restores the others', async () => {
     const { id } = await createAgent(service, organization, { name: 'First', knowledgeSearch: { maxResults: 9 } });
     await patch(id, { knowledgeSearch: { maxResults: 3 }, aiGateway: { enabled: false } });
     await patch(id, { name: 'Third', aiGateway: null });

@@ -155,7 +155,7 @@ describe('a refused change stores nothing', () => {
     await expectRefused(await createAgent(service, organization, extra), body, 400, { error, message: TEXT });
   });
 
-  it('none for dropping the gateway, whatever the plan is by now; what the plan withdraws reads as its default', async () => {
+  it('the removal of the gateway is not refused, whatever the plan is; settings that the plan does not include read as their defaults', async () => {
     const aiGateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
     const { id } = await createAgent(service, organization, { aiGateway, knowledgeSearch: { maxResults: 9 } });
     const { key } = organization;

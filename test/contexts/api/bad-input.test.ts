@@ -248,7 +248,7 @@ async function announced(requestLine: string, bytes: number): Promise<{ status: 
   let answer = '';
   for await (const chunk of socket) {
     answer += String(chunk);
-    // The connection stays open for the body that was announced.
+    // The service keeps the connection open for the announced body, so the end of the answer is found by its length.
     const [head = '', body] = answer.split('\r\n\r\n');
     if (body !== undefined && Buffer.byteLength(body) >= Number(/^content-length: (\d+)/im.exec(head)?.[1])) break;
   }

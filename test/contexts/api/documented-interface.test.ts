@@ -19,10 +19,10 @@ const STATUS_CLASSES: Readonly<Record<string, string>> = {
   503: 'service_unavailable',
   504: 'gateway_timeout',
 };
-/** Instructions name in `error` what was not found, or is in the way. */
+/** The routes of sections have causes of their own in `error`. */
 const OWN_CAUSES = /^(agent|section)_not_found$|_section_names$|^section_name_taken$/;
 const BUDGET = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-/** The budgets of the service document, and the routes that they count. */
+/** The routes that count against a budget of the service document. */
 const COUNTED =
   /^POST \/v1\/threads$|\/runs(\/stream)?$|^POST \/v1\/chat\/|^POST \/v1\/files\/upload$|^POST \/v1\/sessions|\/ag-ui$|^GET .*\/traces(\/export)?$|\/messages(\/\{messageId\}\/trace)?$/;
 
@@ -130,7 +130,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** As the harness names a route. */
+/** The name of the route in the harness. */
 function routeOf(name: string): string {
   return name.replace(/\{(\w+)\}/g, ':$1');
 }

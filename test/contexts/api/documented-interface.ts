@@ -2,7 +2,7 @@ import type { OpenApi, Operation } from '../../support/documented-schemas.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An operation by the method and path that the document has for it. */
+/** An operation with its method and path in the document as the name. */
 export interface NamedOperation extends Operation {
   readonly name: string;
 }
@@ -13,7 +13,7 @@ export function operationsOf({ paths }: OpenApi): NamedOperation[] {
   );
 }
 
-/** Where the schemas of a document have a property that nothing is said about. */
+/** The places of properties without a description in the schemas of a document. */
 export function undescribedProperties(document: OpenApi): string[] {
   const schemas = Object.entries((document as unknown as { components: { schemas: Json } }).components.schemas);
   const inline = operationsOf(document).flatMap(({ name, requestBody, responses }) => [

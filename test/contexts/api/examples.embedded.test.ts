@@ -8,7 +8,7 @@ import { until } from '../../support/harness.js';
 import { ServiceProcess } from '../../support/service-process.js';
 import { type NamedOperation, operationsOf } from './documented-interface.js';
 
-/** What the demo cannot answer with a success as it stands, and why. */
+/** The operations whose unchanged examples cannot succeed in the demo, and what they need. */
 const NEEDS_MORE: Readonly<Record<string, string>> = {
   'GET /v1/oauth/mcp/callback': 'a browser that comes from an authorization server',
   'GET /v1/oauth/drive/callback': 'a browser that comes from the drive',
@@ -25,7 +25,7 @@ const NEEDS_MORE: Readonly<Record<string, string>> = {
   'POST /v1/sessions/refresh': 'a resume token, which is shown once when a session is minted',
   'GET /v1/files/{fileId}/content': 'the signature of a file’s URL, which is good for an hour',
 };
-/** Nothing that is tried takes away what another one needs, in whatever order; this one is the most likely to. */
+/** The examples do not depend on their order. Deletions come last, since they are the most likely to break the others. */
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const folder = mkdtempSync(join(tmpdir(), 'examples-'));
@@ -34,7 +34,7 @@ let operations: NamedOperation[];
 beforeAll(async () => {
   demo = await ServiceProcess.start({ role: 'demo', environment: { DATA_DIR: folder } });
   operations = operationsOf((await (await ask('GET', '/v1/openapi.json')).json()) as OpenApi);
-  // Made last.
+  // The resource that the demo creates last.
   const last = `/v1/agents/${EXAMPLE_IDS.spareAgent}/session-start-hook`;
   await until(async () => (await ask('GET', last)).ok, 'the demo makes what the examples name', { withinMs: 60_000, everyMs: 100 });
 }, 120_000);
@@ -48,7 +48,7 @@ function ask(method: string, path: string, options: { readonly type?: string; re
   return fetch(`${demo.url}${path}`, { method, headers, body: options.body ?? null });
 }
 
-/** As the page's “Try it out” sends it. */
+/** Sends the request that “Try it out” of the page sends. */
 function tryOut({ name, parameters = [], requestBody }: NamedOperation): Promise<Response> {
   const [method = '', template = ''] = name.split(' ');
   const exampleOf = (parameter: string): string => String(parameters.find((each) => each.name === parameter)?.example);
@@ -68,7 +68,7 @@ function tryOut({ name, parameters = [], requestBody }: NamedOperation): Promise
   return ask(method, url, { type: 'application/json', body: JSON.stringify(first ? first.value : json.example) });
 }
 
-it('answers every operation of the document with a success in the demo, with the examples as they stand', async () => {
+it('the demo answers every operation of the document with a success, with unchanged examples', async () => {
   const rank = ({ name }: NamedOperation): number => ORDER.indexOf(name.split(' ')[0] ?? '');
   const refused: string[] = [];
   for (const operation of operations.toSorted((one, other) => rank(one) - rank(other))) {
@@ -76,14 +76,14 @@ it('answers every operation of the document with a success in the demo, with the
     const answer = await tryOut(operation);
     const text = await answer.text();
     if (!answer.ok) refused.push(`${operation.name} ${answer.status} ${text.slice(0, 300)}`);
-    // A stream has answered 200 before it is known how the run ends.
+    // A stream answers 200 before the run ends, so its events show a failure.
     const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
     if (isStream && text.includes('"RUN_ERROR"')) refused.push(`${operation.name} ${text.slice(-300)}`);
   }
   expect(refused).toEqual([]);
 }, 240_000);
 
-it('says of nothing that it needs more which the document does not have', () => {
+it('every operation of NEEDS_MORE is in the document', () => {
   const names = operations.map(({ name }) => name);
   for (const name of Object.keys(NEEDS_MORE)) expect(names).toContain(name);
 });

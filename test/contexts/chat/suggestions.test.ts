@@ -10,7 +10,7 @@ interface Suggestions {
   readonly suggestions: readonly string[];
 }
 
-/** The schema of structured output, wherever the provider has it. */
+/** The schema of structured output in the request of any provider. */
 function formatIn(body: unknown): unknown {
   const { output_config: anthropic, text: openai, generationConfig: gemini } = body as {
     readonly output_config?: { readonly format: { readonly schema: object } };
@@ -157,7 +157,7 @@ describe('what suggestions have used', () => {
     expect(await used()).toMatchObject(expected);
   });
 
-  it('is what the provider told where the call broke off, and nothing where it refused', async () => {
+  it('is what the provider reported when a call failed in the middle, and nothing when it refused the call', async () => {
     const chat = await Chat.start(service);
     service.models.next(refuses(400));
     expect((await suggest(chat, [user('Hi')])).status).toBe(502);

@@ -6,7 +6,7 @@ import { Talk } from '../../support/talk.js';
 
 const service = useService();
 
-/** What is read back of a thread's messages: whose, and what the client called them. */
+/** The roles of a thread's messages and the client's ids of them. */
 async function called(talk: Talk, threadId: string): Promise<[string, string | null][]> {
   const { body } = await service.http<{ messages: { role: string; clientId: string | null }[] }>('GET', `/v1/threads/${threadId}/messages`, { key: talk.key });
   return body.messages.map(({ role, clientId }) => [role, clientId]);
@@ -30,7 +30,7 @@ it('the id that a client gives its message is read back with it, from runs and s
   expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('body/message/id')]);
 });
 
-it('so it is from chat completions, in the history of a new thread too', async () => {
+it('the id is also read back from chat completions, including the history of a new thread', async () => {
   const talk = await Talk.start(service);
   service.models.always(says('Hello'));
   const messages = [
@@ -44,12 +44,12 @@ it('so it is from chat completions, in the history of a new thread too', async (
   const read = [['user', 'first'], ['assistant', null], ['user', null], ['user', 'last'], ['assistant', null]];
   expect(await called(talk, body.thread_id)).toEqual(read);
   await ask({ model: talk.agentId, thread_id: body.thread_id, messages: [{ role: 'user', content: 'Five', id: 'next' }] });
-  // What is no id there is no field of that API either.
+  // The OpenAI API has no such field, so an unsuitable value is ignored.
   await ask({ model: talk.agentId, thread_id: body.thread_id, messages: [{ role: 'user', content: 'Six', id: 6 }] });
   expect((await called(talk, body.thread_id)).slice(read.length)).toEqual([['user', 'next'], ['assistant', null], ['user', null], ['assistant', null]]);
 });
 
-it('and from the input of AG-UI', async () => {
+it('the id is also read back from the input of AG-UI, unless it is too long', async () => {
   const talk = await Talk.start(service);
   service.models.always(says('Hello'));
   const threadId = newId();

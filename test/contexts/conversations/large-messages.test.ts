@@ -134,7 +134,7 @@ describe('a turn on a thread of large messages', () => {
   });
 });
 
-describe('a tool that answers without end', () => {
+describe('a tool with a very long output', () => {
   it('has its output cut in the message and in the stream, which say so', async () => {
     const talk = await Talk.start(service, { toolProgress: { enabled: true } });
     during(talk.threadId, { tools: [tool('dump', () => output('x'.repeat(MAX_TOOL_OUTPUT + 5)), 'exempt')] });

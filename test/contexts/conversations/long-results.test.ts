@@ -19,7 +19,7 @@ const refuseAsTooLong: ModelScript = (exchange, wire) => {
   exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);
 };
 
-/** The model goes by this script, and reads no more than these characters at once. */
+/** Runs the script, but refuses requests with more characters as too long. */
 function reads(characters: number, script: ModelScript): ModelScript {
   return (exchange, wire) => {
     const tooLong = JSON.stringify(exchange.request.body).length > characters;

@@ -20,7 +20,7 @@ function ofType(events: readonly StreamedEvent[], type: string): StreamedEvent['
   return events.map(({ event }) => event).filter((event) => event.type === type);
 }
 
-/** The input of each earlier call in a request, as its provider wants it. */
+/** The input of each earlier call in a request, in the provider's form. */
 function inputsIn(body: unknown): unknown[] {
   if (Array.isArray(body)) return body.flatMap(inputsIn);
   if (typeof body !== 'object' || body === null) return [];
@@ -36,7 +36,7 @@ interface Judged {
   readonly judged: unknown[];
 }
 
-/** A talk whose agent asks before each call of the tool, and whose hooks note what they are asked. */
+/** A talk whose agent needs approval for each call of the tool, and whose hooks record the calls that they judge. */
 async function careful(wire: ProviderWire): Promise<Judged & { talk: Talk }> {
   const provider = { type: wire.provider, model: wire.model };
   const talk = await Talk.start(service, { provider, tools: { requireApprovalBeforeToolCalls: true } });
@@ -54,7 +54,7 @@ describe.each(PROVIDER_WIRES)('a call on $provider whose arguments are no JSON o
   const written = ['[1]', '"x"', 'null'].map((json) => [json, wire.toolCall({ id: 't1', name: 'look_up', inputParts: [json] })] as const);
   const cut = wire === geminiWire ? [] : [['{"city":', wire.unreadableToolCall] as const];
 
-  it.each([...written, ...cut])('(%s) is a tool error that the model reads and mends; no hook and nobody else is asked', async (json, frames) => {
+  it.each([...written, ...cut])('(%s) is a tool error that the model reads and corrects; neither a hook nor a person is asked', async (json, frames) => {
     const { talk, ran, judged } = await careful(wire);
     service.models.next(sends(frames), calls('look_up', { city: 'Oslo' }, 't2'));
 
@@ -93,7 +93,7 @@ describe('a call that its provider cannot read at all', () => {
   const unreadable = sends(geminiWire.unreadableToolCall);
   const lastText = (): string => JSON.stringify(lastBody()['contents']);
 
-  it('is told to the model, which mends it', async () => {
+  it('causes a note for the model, which corrects the call', async () => {
     const { talk, ran } = await careful(geminiWire);
     service.models.next(sends(geminiWire.text(['Let me look.']).with(-1, geminiWire.unreadableToolCall[0] ?? '')), unreadable, says('It is warm.'));
 
@@ -113,7 +113,7 @@ describe('a call that its provider cannot read at all', () => {
     expect(lastText()).not.toContain('could not be read');
   });
 
-  it('fails the run once the model has written it again and again', async () => {
+  it('fails the run when the model repeats it too often', async () => {
     const { talk } = await careful(geminiWire);
     service.models.next(...Array.from({ length: UNREADABLE_IN_A_ROW + 1 }, () => unreadable));
 

@@ -194,7 +194,7 @@ describe('the tools that were found', () => {
   const MAX_OFFERED = 40;
   const MAX_CHARACTERS = 200_000;
 
-  /** Searches for each server's tools in turn. */
+  /** Scripts one search for each query. */
   const searches = (...queries: string[]) => queries.map((query, index) => calls('find_tools', { query }, `search-${index}`));
 
   it('are in a request 40 at most: those that were neither found nor called for the longest time go first', async () => {

@@ -25,7 +25,7 @@ function ofType(events: readonly StreamedEvent[], type: string): StreamedEvent['
   return events.map(({ event }) => event).filter((event) => event.type === type);
 }
 
-/** Where a request has text of blanks alone. */
+/** The places in a request with text of white space only. */
 function blankTextsIn(value: unknown, path = 'body'): string[] {
   if (typeof value === 'string') return value !== '' && value.trim() === '' ? [path] : [];
   if (typeof value !== 'object' || value === null) return [];
@@ -146,7 +146,7 @@ describe.each(PROVIDER_WIRES)('a tool on $provider', (wire) => {
   it('and texts that are blank reach no provider as blank text', async () => {
     const talk = await Talk.start(service, { ...agent, systemPrompt: ' \n ' });
     during(talk.threadId, { tools: [tool('blank', () => output(' \n '))] });
-    // The others take their own answers back as they were; this one refuses the blank text that it has written itself.
+    // The other providers accept their own answers unchanged; this one refuses blank text that it has written itself.
     const sealed = wire.provider === 'anthropic' ? { opaque: 'sealed-state' } : {};
     service.models.next(answers({ ...sealed, text: ' \n ', calls: [{ id: 'b', name: 'blank' }] }), says(' \n '), says('Back.'));
     const file = { name: 'blank.txt', url: `data:text/plain;base64,${Buffer.from(' \n ').toString('base64')}`, contentType: 'text/plain' };
@@ -274,7 +274,7 @@ describe('the calls of a turn', () => {
     ]);
   });
 
-  it('that were under way when the user cancelled are told to the model as cancelled by the user', async () => {
+  it('that were under way when the user cancelled have a result for the model that says so', async () => {
     const talk = await Talk.start(service);
     const slow = endlessTool();
     during(talk.threadId, { tools: [slow.offered] });

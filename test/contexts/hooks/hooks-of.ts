@@ -71,7 +71,7 @@ export class HooksOf {
     return this.ask('DELETE', 'session-start-hook', as);
   }
 
-  /** A tool server of the agent that nobody answers for. */
+  /** Adds a tool integration without a running server to the agent. */
   async attach(app: string): Promise<void> {
     const address = { url: 'http://127.0.0.1:9/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
     const { status, text } = await this.ask('POST', 'tool-integrations', {}, { type: 'custom-mcp', app, ...address });

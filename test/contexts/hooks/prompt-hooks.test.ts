@@ -105,7 +105,7 @@ function raise(why: string): never {
 
 let paths = 0;
 
-/** An agent whose prompt hook answers so to a prompt. */
+/** An agent with a prompt hook that gives this answer to a prompt. */
 async function judged(answer: (prompt: string) => unknown, more: object = {}): Promise<{ talk: Talk; prompts: () => unknown[]; path: string }> {
   paths += 1;
   const path = `/judged/${paths}`;
@@ -117,7 +117,7 @@ async function judged(answer: (prompt: string) => unknown, more: object = {}): P
 describe.each([
   ['chat completion', complete],
   ['AG-UI input', agUi],
-] as const)('the user messages that a %s brings along as history', (_name, send) => {
+] as const)('the user messages in the history that a %s sends', (_name, send) => {
   it('are each given to UserPromptSubmit, in their order and before any model sees one', async () => {
     const seen: number[] = [];
     const { talk, prompts, path } = await judged(() => void seen.push(service.models.requests.length));
@@ -154,7 +154,7 @@ describe.each([
   });
 });
 
-describe('history that a request brings along', () => {
+describe('history that a request sends', () => {
   it('blocks where a handler of failClosed fails for it, and not where it may fail', async () => {
     const fail = (prompt: string): unknown => (prompt === 'bad' ? { decision: 'no such decision' } : {});
     const [closed, open] = [await judged(fail, { failClosed: true }), await judged(fail)];

@@ -27,7 +27,7 @@ async function serve(...tools: ServedTool[]): Promise<ToolServer> {
   return server;
 }
 
-/** The names under which a run is offered tools; memory is another source's. */
+/** The names under which a run is offered tools of integrations. */
 async function offered(at = talk): Promise<string[]> {
   service.models.next(says('Hello.'));
   await at.run('Hi');
@@ -38,7 +38,7 @@ function offeredLast(): string[] {
   return sentToolNames(service.models.requests.at(-1)?.body ?? {}).filter((name) => name.startsWith('mcp__'));
 }
 
-/** Puts the agent's attachments as a version of the service left them that kept no names. */
+/** Leaves the agent's attachments as an earlier release stores them, without names. */
 async function forgetNames(): Promise<void> {
   await service.database.query('update tool_integration_agents set tool_names = null where agent_id = $1', [talk.agentId]);
 }
@@ -105,7 +105,7 @@ describe('the name of a tool that an agent was once offered', () => {
     const server = await serve({ name: 'rows.read' });
     const { id } = await connect(service, talk, customServer('sheet', server));
     expect(await offered()).toEqual(['mcp__sheet__rows_read']);
-    /** A change has the server asked at once. */
+    /** Changes the tools, and the integration, so that the service asks the server at once. */
     const listed = async (...names: string[]): Promise<string[]> => {
       server.become(names.map((name) => ({ name })), { announced: false });
       await changeIntegration(service, talk, id, customServer('sheet', server, { excludedTools: [`none-of-${names.length}`] }));
@@ -158,7 +158,7 @@ describe('the name of a tool that an agent was once offered', () => {
   });
 });
 
-describe('tools that an agent had before names were kept', () => {
+describe('tools of attachments without stored names', () => {
   it('keep their names: of a pair both have the hash that they had, and keep it when one of them goes', async () => {
     const server = await serve({ name: 'wipe' }, { name: 'look' });
     const mine = await connect(service, talk, customServer('crm', server, { excludedTools: ['look'] }));
@@ -171,7 +171,7 @@ describe('tools that an agent had before names were kept', () => {
     expect(await offered()).toEqual(names.slice(1));
   });
 
-  it('keep them from a newcomer that was attached before their next run', async () => {
+  it('keep their names when another integration is attached before the next run', async () => {
     const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
     await connect(service, talk, customServer('crm', mine));
     await forgetNames();

@@ -37,13 +37,13 @@ interface SentTool {
   readonly parameters?: object;
 }
 
-/** The schemas in a request by the names of their tools, in the order of the request. */
+/** The schemas of a request by the name of the tool, in the order of the request. */
 function schemasIn({ tools }: Body): Record<string, unknown> {
   const declared = (tools as (SentTool & { functionDeclarations?: SentTool[] })[]).flatMap((each) => each.functionDeclarations ?? [each]);
   return Object.fromEntries(declared.map(({ name, input_schema, parametersJsonSchema, parameters }) => [name, input_schema ?? parametersJsonSchema ?? parameters]));
 }
 
-/** How each provider says that it does not take a schema, by its place in the request. */
+/** The refusal of a schema by each provider, which names the schema by its place in the request. */
 const WORDS = new Map<ProviderWire, (index: number, name: string) => object>([
   [anthropicWire, (index) => ({ type: 'error', error: { type: 'invalid_request_error', message: `tools.${index}.custom.input_schema: JSON schema is invalid (managed-anthropic-key).` } })],
   [openaiWire, (index, name) => ({ error: { message: `Invalid schema for function '${name}': array schema missing items.`, type: 'invalid_request_error', param: `tools[${index}].parameters`, code: 'invalid_function_parameters' } })],
@@ -51,7 +51,7 @@ const WORDS = new Map<ProviderWire, (index: number, name: string) => object>([
 ]);
 const UNTOLD = { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'The specified schema produces a constraint that has too many states for serving.' } };
 
-/** Refuses the request for its tool `name`. */
+/** Refuses the request because of the schema of the tool `name`. */
 function refusesSchemaOf(name: string): ModelScript {
   return (exchange, wire) => {
     const index = Object.keys(schemasIn(exchange.request.body)).indexOf(name);
@@ -88,7 +88,7 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
       { type: 'model', error: null },
     ]);
 
-    // Further runs do not begin with a request that is refused.
+    // Further runs start with the plain object.
     await (await talk.another()).run('Hi');
     expect(sent()[2]).toEqual(second);
 
@@ -145,7 +145,7 @@ describe('a refusal because of a schema', () => {
     const refused = (what: string): string => `The model provider (openai-responses) refused the schema of ${what}. It said: no.`;
     const say = (error: string): Promise<unknown> =>
       service.database.query('update tool_integration_states set error = $2 where integration_id = $1', [id, error]);
-    // As another process has stored it: this one knows of no refusal, and sends the schema.
+    // The row as another process stores it: this process has not seen the refusal, and sends the schema.
     await say(refused('the tool "sloppy"'));
     service.app.get(EventBus).publish(new IntegrationChecked(talk.organization.id, id, [talk.agentId]));
     service.models.always(says('Hello'));

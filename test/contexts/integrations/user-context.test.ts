@@ -69,7 +69,7 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
       await connect(service, asking, customServer('crm', server));
     });
 
-    /** What a run asks about a call that the model wants. */
+    /** Runs until a call needs approval. @returns the body that approves the call */
     const ask = async (more: object): Promise<object> => {
       service.models.next(calls(LOOK));
       return { resume: (await asking.run('Look', { ...more })).body.interrupts.map(approve) };

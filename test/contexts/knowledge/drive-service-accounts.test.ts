@@ -186,7 +186,7 @@ describe('a selection of files', () => {
     await at.ended();
   });
 
-  it.each([429, 500, 503])('is 503 where the drive still answers %s, and at once where it wants more time than a request has', async (status) => {
+  it.each([429, 500, 503])('is 503 when the drive answers %s again, and at once when the drive names a longer pause than a request can wait', async (status) => {
     const at = await DriveKnowledge.withAccount(service);
     const id = drive.text('a.txt', 'alpha');
     for (const [wait, looks] of [['0', 2], ['6', 1]] as const) {

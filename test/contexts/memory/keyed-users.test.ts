@@ -27,10 +27,10 @@ const COLUMNS = [
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 const asUuid = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
-/** What the former version stored of a user. */
+/** The digest that the previous release stores of a user. */
 const bareOf = (userId: string): string => asUuid(sha256(userId));
 
-/** Has a visitor say something that the agent remembers. */
+/** Mints a session for a visitor and has the agent save a memory of them. */
 async function visit(talk: Talk, endUser: string, text: string): Promise<Credentials> {
   const credentials = await mintSession(service, talk.key, { assistant_id: talk.agentId, endUser });
   service.models.next(calls('memory_save', { text }), says('Noted.'));
@@ -70,13 +70,13 @@ async function storedUsers({ organization }: Talk): Promise<Record<string, strin
   return stored;
 }
 
-/** Leaves a user's rows as the former version wrote them. */
+/** Changes a user's rows to the form of the previous release. */
 async function storeAsBefore({ organization, agentId }: Talk, userId: string): Promise<void> {
   const keyed = await service.app.get(UserKeys, { strict: false }).of(organization.id, userId);
   for (const day of ['2026-11-20', '2026-11-21']) {
     await service.database.query(`insert into agent_users values ($1, $2, $3, $4)`, [organization.id, agentId, day, bareOf(userId)]);
   }
-  // A process of this version has counted the same user on the same day.
+  // A process of this release has counted the same user on the same day, so re-keying must merge the two rows.
   await service.database.query(`insert into agent_users values ($1, $2, '2026-11-21', $3)`, [organization.id, agentId, keyed]);
   for (const [table, column] of COLUMNS.slice(0, 4)) {
     await service.database.query(`update ${table} set ${column} = $2 where organization_id = $1 and ${column} = $3`, [organization.id, bareOf(userId), keyed]);
@@ -120,7 +120,7 @@ describe('a user of an agent', () => {
   });
 });
 
-describe('users that the former version has stored', () => {
+describe('users that the previous release has stored', () => {
   it('keep their memories, sessions and counts, under the key of the organization', async () => {
     const endUser = `visitor-${newId()}`;
     const talk = await Talk.start(service);
@@ -129,14 +129,14 @@ describe('users that the former version has stored', () => {
     const before = await storedUsers(talk);
     await storeAsBefore(talk, endUser);
     expect(await everything()).toContain(bareOf(endUser));
-    // A process that starts re-keys what it looks up before it serves.
+    // A process re-keys memories before it serves.
     const replica = await service.replica();
     try {
       expect(await textsOf(replica, talk, endUser)).toEqual(['Likes tea']);
       expect((await storedUsers(talk))['sessions']).toEqual([bareOf(endUser)]);
       expect((await renewSession(replica, talk.key, credentials, endUser)).status).toBe(200);
       expect((await renewSession(replica, talk.key, credentials, 'somebody else')).status).toBe(400);
-      // The new process knows nothing of this session yet.
+      // The new process has not cached this session yet.
       replica.models.next(says('Hello.'));
       const run = await replica.http('POST', `/v1/threads/${credentials.session.thread_id}/runs`, { key: credentials.pass.token, body: message('Who am I?') });
       expect(run.status).toBe(200);
@@ -153,7 +153,7 @@ describe('users that the former version has stored', () => {
     expect(await everything()).not.toContain(bareOf(endUser));
   });
 
-  it('are found again where that version goes on writing beside this one', async () => {
+  it('are found again when processes of that release write beside this one', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
     await storeAsBefore(talk, 'ann');
@@ -215,7 +215,7 @@ embeddedOnly('a rotation of the master key', () => {
   });
 });
 
-clusterOnly('while processes of the former version may run', () => {
+clusterOnly('while processes of the previous release may run', () => {
   let replica: TestService;
   beforeAll(async () => {
     await service.database.query(`update salted_end_users set needed_until = now() + interval '1 hour'`);
@@ -223,7 +223,7 @@ clusterOnly('while processes of the former version may run', () => {
   });
   afterAll(() => replica.close());
 
-  it('sessions are minted with what those compare endUser with, which goes afterwards', async () => {
+  it('new sessions have the salted digest for those processes, which a job removes afterwards', async () => {
     const talk = await Talk.start(replica);
     const { session } = await mintSession(replica, talk.key, { assistant_id: talk.agentId, endUser: 'ann' });
     const stored = async (): Promise<{ end_user_salt: string | null; end_user_digest: string | null }[]> =>
@@ -231,7 +231,7 @@ clusterOnly('while processes of the former version may run', () => {
     const [row] = await stored();
     const digest = createHmac('sha256', Buffer.from(row?.end_user_salt ?? '', 'base64url')).update(Buffer.from('ann', 'utf16le')).digest('base64url');
     expect(row?.end_user_digest).toBe(digest);
-    // The first process has read that the hour is over.
+    // The first process has cached an earlier `needed_until`, so for it the hour is over.
     await service.app.get(SaltedEndUsers, { strict: false }).removeSome(10);
     expect(await stored()).toEqual([{ end_user_salt: null, end_user_digest: null }]);
   });

@@ -146,7 +146,7 @@ describe('whose a memory is', () => {
     expect(await textsOf(service, talk, '42')).toEqual(['Likes tea.']);
   });
 
-  it('is that of the run that asked for approval, whoever approves', async () => {
+  it('is decided by the run that asked for approval, not by the approver', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
     const visitors = await mintSession(service, talk.key, { assistant_id: talk.agentId, thread_id: talk.threadId, endUser: 'bob' });
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });

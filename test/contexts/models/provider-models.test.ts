@@ -38,7 +38,7 @@ describe('GET /v1/provider-models', () => {
     expect((await service.http('GET', '/v1/provider-models', { key })).status).toBe(200);
   });
 
-  it('tells of each model what an agent on it can do and costs', async () => {
+  it('describes the abilities and the price of each model', async () => {
     const models = await listed();
     expect(models.find(({ id }) => id === 'claude-sonnet-5-5')).toEqual({
       ...{ provider: 'anthropic', id: 'claude-sonnet-5-5', family: 'claude', default: true, ownKeyOnly: false },

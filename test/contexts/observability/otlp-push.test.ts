@@ -59,7 +59,7 @@ function pushed(): Promise<void> {
   return until(async () => (await service.database.query(`select id from outbox where name = $1`, [pushTraces.name])).length === 0, 'the traces are pushed');
 }
 
-/** What the scripted models say of their answers. */
+/** The id and model of the scripted models' answers. */
 const ANSWER = { 'gen_ai.response.id': 'msg_1', 'gen_ai.response.model': 'm' };
 
 async function traced(on?: Talk): Promise<{ talk: Talk; runId: string }> {

@@ -220,7 +220,7 @@ describe('a forged pass', () => {
       // The same bytes in another spelling: four bits of the last character say nothing.
       `${head}.${body}.${signature.slice(0, -1)}${String.fromCharCode(signature.charCodeAt(85) + 1)}`,
       `${head}.${body}.A`,
-      // No signature at all.
+      // An empty signature.
       `${head}.${body}.`,
       'a.b.c',
       `${'x'.repeat(4_000)}.${'y'.repeat(4_000)}.z`,

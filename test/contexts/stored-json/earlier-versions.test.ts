@@ -7,8 +7,8 @@ import { message, type TestOrganization, useService } from '../../support/harnes
 import { says } from '../../support/scripted-models.js';
 
 /*
- * JSON as earlier commits of this repository wrote it (and one later version might), in rows of today's tables. The harness
- * compares every answer with the OpenAPI document, so a field that a schema has no default for fails here.
+ * JSON as earlier releases wrote it, and as a later one may, in rows of the current tables. The harness compares every answer
+ * with the OpenAPI document, so a field without a default fails here.
  */
 
 type Row = Readonly<Record<string, unknown>>;
@@ -158,14 +158,14 @@ it('messages and traces that were stored by earlier versions read as today, and 
   await get(`agents/${agent_id}/traces/export`);
 });
 
-it('a document that cannot be read is an internal error that tells nothing of it', async () => {
+it('a document that cannot be read is an internal error without its content', async () => {
   const id = await insertAgent({ type: 'anthropic', settings: { provider: { model: 'm', options: { type: 'anthropic', thinking: 'MARK' } } } });
   const { status, text } = await service.http('GET', `/v1/agents/${id}`, { key: organization.key });
   expect(status).toBe(500);
   expect(text).not.toContain('MARK');
 });
 
-/** A job's payload is read by the schema of its definition. */
+/** The schema of a job reads its payload. */
 const READ_ELSEWHERE = ['outbox.payload'];
 
 it('every JSON column is read by a schema, or is marked as what customers sent', async () => {

@@ -7,7 +7,7 @@ const OF_THE_PROCESS = new Set([
   'crawl_hosts', 'crawl_host_slots',
   // Of the operator's endpoint; which of them there are goes by its settings.
   'knowledge_embedding_models',
-  // One row: until when processes of the former version may renew sessions.
+  // One row: the time until which processes of the previous release may run.
   'salted_end_users',
   // Keys of the service, which sign for all.
   'session_signing_keys',

@@ -139,7 +139,7 @@ function storedContent(message: AssistantMessage, model: string): Anthropic.Cont
   return (data['content'] as Anthropic.ContentBlockParam[]).filter(saysSomething);
 }
 
-/** The API writes blank text blocks between thinking and calls, and refuses them when they come back. */
+/** False for blank text blocks: the API writes them between thinking and calls, and refuses them in later requests. */
 export function saysSomething(block: Anthropic.ContentBlockParam): boolean {
   return block.type !== 'text' || block.text.trim() !== '';
 }

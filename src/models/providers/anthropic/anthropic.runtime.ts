@@ -180,7 +180,7 @@ class Answer {
     const block = this.round[index];
     if (block?.type !== 'server_tool_use') return undefined;
     const { input, malformedInput } = this.inputOf(block);
-    // Cut off, or the provider's to refuse: it runs the tool.
+    // Cut off, or malformed: the provider runs the tool and refuses the call itself.
     if (malformedInput !== undefined) return undefined;
     return { type: 'provider_tool_call', call: { id: block.id, name: block.name, input } };
   }
@@ -189,7 +189,7 @@ class Answer {
     return toolInputOf(this.toolInput.get(block) ?? '');
   }
 
-  /** Every block so far, each tool's input parsed; the API takes nothing but an object back. */
+  /** Every block so far with parsed tool input, since the API accepts only an object in later requests. */
   private blocks(): Block[] {
     const round = this.round.filter((block) => block !== undefined);
     const cutOff = ['max_tokens', 'refusal'].includes(stopReasonOf(this.stopReason, false));

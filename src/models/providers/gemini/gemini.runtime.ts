@@ -52,16 +52,16 @@ function isPlainText(part: Part): part is Part & { text: string } {
   return part.text !== undefined && part.thoughtSignature === undefined;
 }
 
-/** The model tried to call a tool, and the API could not read as what. */
+/** The model tried to call a tool, and the API could not parse the call. */
 const UNREADABLE_CALL: ReadonlySet<FinishReason> = new Set([FinishReason.MALFORMED_FUNCTION_CALL, FinishReason.UNEXPECTED_TOOL_CALL]);
 
-/** The SDK hands on whatever JSON came. */
+/** @param args any JSON value: the SDK does not check it */
 function inputOf(args: unknown): ToolInput {
   if (args === undefined) return { input: {} };
   return isJsonObject(args) ? { input: args } : malformed(JSON.stringify(args));
 }
 
-/** A copy, which the API takes back. */
+/** A copy whose arguments are an object, which later requests need. */
 function withObjectAsInput({ functionCall, ...part }: Part): Part {
   return functionCall ? { ...part, functionCall: { ...functionCall, args: { ...inputOf(functionCall.args).input } } } : part;
 }
@@ -101,7 +101,7 @@ class Answer {
     // Before the parts: whoever leaves on reading them has been told what they cost.
     if (this.countTokens(chunk.usageMetadata)) yield { type: 'usage', usage: this.usage };
     for (const part of candidate?.content?.parts ?? []) {
-      // First, since it may give a call another id, which must go back too.
+      // Before `keep`: it may change the id of a call, and later requests must have the changed id.
       const told = this.tell(part);
       this.keep(part);
       if (told !== undefined) yield told;

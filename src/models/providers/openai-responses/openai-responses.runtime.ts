@@ -63,7 +63,7 @@ class Answer {
   private readonly items: OutputItem[] = [];
   private readonly callIds = new Map<string, string>();
   private readonly ids = new UniqueIds();
-  /** By the item's place and its own id: an item is told when it begins and when it is whole. */
+  /** By the item's place and call id: the API reports an item when it begins and when it is complete, and both need one id. */
   private readonly uniqueIds = new Map<string, string>();
   private response: OpenAI.Responses.Response | undefined;
   private refused = false;
@@ -160,7 +160,7 @@ function usageOf({ usage = {} }: { readonly usage?: Partial<OpenAI.Responses.Res
   };
 }
 
-/** Servers that speak this API for other models read the arguments of earlier calls, and refuse what is no JSON object. */
+/** Servers that offer this API for other models parse the arguments of earlier calls, and refuse anything but a JSON object. */
 function readable(item: OutputItem): OutputItem {
   const isMalformed = item.type === 'function_call' && toolInputOf(item.arguments).malformedInput !== undefined;
   return isMalformed ? { ...item, arguments: '{}' } : item;

@@ -96,7 +96,7 @@ function sizeOf(file: ModelAttachment): string {
   return count(file.kind === 'text' ? Buffer.byteLength(file.text) : Buffer.byteLength(file.data, 'base64'), 'byte');
 }
 
-/** As the one property of the format's schema, where there is one. */
+/** A JSON list, in the one property of the format's schema if there is a format. */
 function listOf(count: number, format: RuntimeRequest['responseFormat']): string {
   const list = Array.from({ length: count }, (_, index) => `${LABEL} Suggestion ${index + 1}`);
   const [property] = Object.keys(format?.schema['properties'] ?? {});

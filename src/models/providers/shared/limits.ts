@@ -16,10 +16,10 @@ export const KEEP_ALIVE_MS = 60_000;
 /** Of a refusal's body, no more than this is read; the rest cannot change how it is classified. */
 export const REFUSAL_BODY_BYTES = 16 * 1024;
 
-/** Characters that are quoted of a provider's words for a schema that it refuses. */
+/** Characters that are quoted of a provider's message about a refused schema. */
 export const MAX_QUOTED_REFUSAL = 300;
 
-/** Characters that are kept of a tool's input that is no JSON object: it is quoted to the model, which wrote it. */
+/** Characters that are kept of a tool's input that is not a JSON object, to be quoted to the model. */
 export const MAX_MALFORMED_INPUT = 500;
 
 /** Clients kept for reuse, one an API key. The least recently used goes first; a new one takes under 1 ms to make. */

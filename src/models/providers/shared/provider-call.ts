@@ -229,7 +229,7 @@ function isContextOverflow(text: string): boolean {
 
 export type ToolInput = Pick<ModelToolCall, 'input' | 'malformedInput'>;
 
-/** A tool's input as the model wrote it, in an answer that is whole; no text at all means no arguments. */
+/** The input of a tool call in a complete answer, from the text that the model wrote. Blank text means no arguments. */
 export function toolInputOf(json: string): ToolInput {
   if (json.trim() === '') return { input: {} };
   let value: unknown;
@@ -241,7 +241,7 @@ export function toolInputOf(json: string): ToolInput {
   return isJsonObject(value) ? { input: value } : malformed(json);
 }
 
-/** @param written in place of a JSON object */
+/** @param written the text that is not a JSON object; truncated to `MAX_MALFORMED_INPUT` */
 export function malformed(written: string): Required<ToolInput> {
   const isLong = written.length > MAX_MALFORMED_INPUT;
   return { input: {}, malformedInput: isLong ? `${written.slice(0, MAX_MALFORMED_INPUT).toWellFormed()}…` : written.toWellFormed() };

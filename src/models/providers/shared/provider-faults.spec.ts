@@ -211,14 +211,14 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'max_tokens' });
   });
 
-  it('tells a tool call that is whole and cannot be made, with what was written where there is a call', async () => {
+  it('reports a complete tool call that cannot be made, with the text of its arguments if the provider names the tool', async () => {
     const told = await call((exchange) => exchange.sendAll(wire.unreadableToolCall));
     expect(told.thrown).toBeUndefined();
     const malformed = { type: 'tool_call', call: { id: 't1', name: 'look_up', input: {}, malformedInput: '{"city":' } };
     expect(said(told).slice(-2)[0]).toEqual(wire.provider === 'gemini' ? { type: 'unreadable_call', written: '' } : malformed);
   });
 
-  it('cuts what was written in place of a JSON object where it is long', async () => {
+  it('truncates long arguments that are not a JSON object', async () => {
     const long = JSON.stringify(['x'.repeat(10_000)]);
     const told = await call((exchange) => exchange.sendAll(wire.toolCall({ ...TOOL, inputParts: [long] })));
     expect(said(told).at(-2)).toMatchObject({ call: { malformedInput: `${long.slice(0, 500)}…` } });

@@ -333,7 +333,7 @@ it.each<[string, ProviderWire, string[]]>([
   ['anthropic', anthropicWire, [sse({ type: 'message_start', message: { id: 'answer-1', model: 'dated' } })[0] ?? '', ...anthropicWire.text(['ok']).slice(1)]],
   ['openai', openaiWire, [sse({ type: 'response.created', response: { id: 'answer-1', model: 'dated' } })[0] ?? '', ...openaiWire.text(['ok']).slice(1)]],
   ['gemini', geminiWire, geminiWire.text(['ok']).map((frame) => frame.replace('data: {', 'data: {"responseId":"answer-1","modelVersion":"dated",'))],
-])('%s tells what the provider calls the answer and which model writes it, once and before the text', async (_provider, wire, frames) => {
+])('%s reports the provider’s id of the answer and the model that writes it, once and before the text', async (_provider, wire, frames) => {
   const { events } = await call(wire, frames);
   const told = { type: 'response', response: { id: 'answer-1', model: 'dated' } };
   expect(events.filter(({ type }) => type === 'response')).toEqual([told]);

@@ -10,31 +10,31 @@ export const OWN_KEY = { min: 1, max: 500, optional: true } as const;
 
 type Models = readonly Pick<CatalogueModel, 'id' | 'ownKeyOnly' | 'isDefault'>[];
 
-/** `model` in the body that creates an agent. Which models there are is the catalogue's to judge, and its refusal lists them. */
+/** `model` in the body that creates an agent. The field only checks that it is text: the catalogue refuses unknown models and lists the known ones. */
 export function NewModelField(models: Models): PropertyDecorator {
   return modelField(models, `The default is ${idsOf(models, ({ isDefault }) => isDefault)}.`);
 }
 
-/** The same in the body that changes one. */
+/** `model` in the body that changes an agent. */
 export function ChangedModelField(models: Models): PropertyDecorator {
-  return modelField(models, 'The model that is stored can be sent again, also when it is no longer in the list.');
+  return modelField(models, 'The stored model can be sent again even if it is not in the list.');
 }
 
 function modelField(models: Models, description: string): PropertyDecorator {
   const ownKeyOnly = idsOf(models, (model) => model.ownKeyOnly);
   const keys = ownKeyOnly === '' ? '' : ` Only with an own key: ${ownKeyOnly}.`;
-  const options = { optional: true, description: `${description}${keys} GET /v1/provider-models tells what each can do.` };
+  const options = { optional: true, description: `${description}${keys} GET /v1/provider-models describes each.` };
   const isModel = (value: unknown): boolean => isText(value, { max: MAX_MODEL });
   const schema = { type: 'string', enum: models.map(({ id }) => id) };
   return field(options, schema, rule('isModel', isModel, says(`must be a string of at most ${MAX_MODEL} characters`)));
 }
 
-/** For a sentence: the models of which it is true. */
+/** The ids of the models that match, as a list for a sentence. */
 export function idsOf<Model extends { readonly id: string }>(models: readonly Model[], isMeant: (model: Model) => boolean): string {
   return models.filter(isMeant).map(({ id }) => id).join(', ');
 }
 
-/** Whose key pays for the model, in the body that creates an agent. */
+/** Which key pays for the model, in the body that creates an agent. */
 export class KeyedProviderBody {
   @BooleanField({ optional: true, description: 'false, the default, uses the managed key; true requires apiKey.' })
   readonly useOwnApiKey?: boolean;

@@ -25,7 +25,7 @@ export interface KnownProvider<Type extends string = string> {
 
 /** The settings that a provider adds to its agents. */
 export interface ProviderSettings<Options, Request> {
-  /** Reads them as any version stored them: each setting but the type has a default. */
+  /** Reads settings that any release stored: each setting except the type has a default. */
   readonly stored: z.ZodObject & z.ZodType<Options>;
   /** Of an agent whose creator sent none. */
   readonly initial: Options;

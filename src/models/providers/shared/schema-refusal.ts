@@ -3,26 +3,27 @@ import type { ToolDefinition } from '../../domain/model-runtime.js';
 import { MAX_QUOTED_REFUSAL } from './limits.js';
 
 /**
- * How providers say where a tool's schema is, by its place in the request. Anthropic: `tools.3.custom.input_schema`; OpenAI:
- * `tools[3].parameters`, and `tools[3].function.parameters` of its older API; Gemini:
- * `tools[0].function_declarations[3].parameters_json_schema`, in either case.
+ * How providers name a tool's schema by its place in the request. Anthropic: `tools.3.custom.input_schema`; OpenAI:
+ * `tools[3].parameters`, and `tools[3].function.parameters` in its older API; Gemini:
+ * `tools[0].function_declarations[3].parameters_json_schema`, in snake case or camel case.
  */
 const PLACES = [
   /\btools[.[](\d{1,4})\]?\.(?:\w+\.)?(?:input_schema|parameters)\b/g,
   /\bfunction_?declarations\[(\d{1,4})\]\.(?:response_?)?(?:parameters|schema)/gi,
 ];
-/** OpenAI names the function too; a server that speaks its API may do nothing else. */
+/** OpenAI names the function too; other servers with its API may name only the function. */
 const NAMED = /\bschema for function '([\w-]{1,64})'/gi;
-/** Of one tool, or of all together, without its place. */
+/** A refusal of the schema of one tool, or of all together, that does not name a tool. */
 const UNNAMED = /\binvalid_function_parameters\b|\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b.{0,200}\bschemas?\b|\bschemas?\b.{0,200}\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b|\bspecified schema produces a constraint\b/is;
-/** Another schema: that of the answer. */
+/** Refusals of another schema: that of the answer. */
 const OF_ANSWER = /\bresponse_?(?:format|schema|json_?schema)\b|\btext\.format\b|\boutput_(?:format|config)\b/i;
-/** Keys of the usual forms, should an answer quote one. */
+/** Keys of the usual forms, which an answer may quote. */
 const KEY_LIKE = /\b(?:sk|ak|pk|rk|AIza|whsec|Bearer)[-_ ]?[\w.~+/-]{12,}=*/g;
 
 /**
- * Whether the provider refuses a request because of the schemas of its tools, and of which.
- * @param secrets that must not show in the provider's words
+ * @param body of the provider's refusal, which may be truncated
+ * @param secrets texts that `reason` must not contain
+ * @returns which tools' schemas the provider refused; undefined when it refused the request for another reason
  */
 export function schemaRefusal(body: string, tools: readonly ToolDefinition[], secrets: readonly string[]): SchemaRefusal | undefined {
   if (tools.length === 0) return undefined;
@@ -35,7 +36,7 @@ export function schemaRefusal(body: string, tools: readonly ToolDefinition[], se
   return { tools: told, reason: quoted(message, secrets) };
 }
 
-/** The sentence of an error, and everything that may name a tool. A body that is cut off is taken as it is. */
+/** The message of an error, and all text that may name a tool. A body that is not JSON, such as a truncated one, counts as the message. */
 function wordsOf(body: string): { readonly message: string; readonly said: string } {
   let parsed: unknown;
   try {

@@ -1,6 +1,6 @@
 import { newId } from '../../../platform/ids/index.js';
 
-/** The ids of one answer's calls: of two with one id the later gets one of its own, or only one of them would get its result. */
+/** Makes the ids of one answer's calls unique: with the same id, only one of two calls would get its result. */
 export class UniqueIds {
   private readonly taken = new Set<string>();
 

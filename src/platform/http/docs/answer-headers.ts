@@ -9,7 +9,7 @@ export interface AnswerHeader {
   readonly onSuccessOnly?: true;
   /** Depends on the credential, so that a success may lack it. */
   readonly optional?: true;
-  /** Also on what is answered before the guard is asked. */
+  /** Also on answers that are sent before the guard runs. */
   readonly onEveryAnswer?: true;
 }
 

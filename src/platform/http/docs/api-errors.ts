@@ -66,7 +66,7 @@ const RETRY_AFTER = {
   schema: { type: 'integer', minimum: 1, maximum: 3600 },
 };
 
-/** What is answered most under a status; other codes are documented where a route has them. */
+/** The most frequent code of a status, for the examples; routes document other codes themselves. */
 const CODES: Readonly<Record<number, string>> = {
   400: 'FST_ERR_VALIDATION',
   401: 'api_key_invalid',
@@ -81,9 +81,9 @@ const CAUSES_EXTENSION = 'x-causes-';
 type ErrorSchema = keyof typeof ERROR_SCHEMAS;
 
 /**
- * Documents answers with the general error body: by their status alone, or by errors that the route throws, which
- * are the examples of theirs. 400 (where the request carries anything), 401, 403, 429 and 503 (unless the route is
- * public), 413 and 415 (where there is a body) and 500 are documented anyway.
+ * Documents answers with the general error body: by status, or by an error that the route throws, which becomes the
+ * example. 400 (where the request carries anything), 401, 403, 429 and 503 (unless the route is public), 413 and 415
+ * (where there is a body) and 500 are documented anyway.
  */
 export function ApiErrors(...answers: readonly (number | DomainError)[]): MethodDecorator & ClassDecorator {
   const examples = new Map<number, Record<string, ErrorExample>>();
@@ -135,7 +135,7 @@ export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, .
   };
 }
 
-/** Gives answers with the general body an example of it, where their route has given none. */
+/** Adds an example to answers with the general body for which the route declares none. */
 export function exemplifyErrors(operation: { readonly responses: object; readonly 'x-scope'?: string }): void {
   for (const [key, answer] of Object.entries(operation.responses as Record<string, Partial<ErrorAnswer>>)) {
     const status = Number(key);
@@ -147,7 +147,7 @@ export function exemplifyErrors(operation: { readonly responses: object; readonl
   }
 }
 
-/** A route that needs no capability refuses a key for the agents that it may use. */
+/** A route that needs no capability refuses a key only because of its allowlist of agents. */
 function forbiddenCode(operation: { readonly 'x-scope'?: string }): string {
   return operation['x-scope'] === 'none' ? 'forbidden_by_agent_allowlist' : 'forbidden_by_key_role';
 }

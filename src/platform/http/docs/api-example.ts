@@ -3,9 +3,9 @@ import { EXAMPLE_IDS } from './example-ids.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What “Try it out” sends. It works as it stands against the demo; of several bodies the first does. */
+/** What “Try it out” sends. It works with the demo unchanged; of several bodies the first one does. */
 export interface RequestExample {
-  /** Of path parameters that are not as `PATH_PARAMETERS` has them. */
+  /** Path parameters that differ from `PATH_PARAMETERS`. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: Json;
@@ -35,7 +35,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
 
 const EXAMPLE_EXTENSION = 'x-request-example';
 
-/** Says what “Try it out” sends to the operation. */
+/** Declares what “Try it out” sends to the operation. */
 export function ApiExample(example: RequestExample): MethodDecorator {
   return ApiExtension(EXAMPLE_EXTENSION, example);
 }
@@ -58,7 +58,7 @@ interface Exemplified {
   readonly requestBody?: object;
 }
 
-/** Puts the examples into an operation, and the descriptions of its path parameters. */
+/** Adds the examples and the descriptions of the path parameters to an operation of the document. */
 export function exemplifyRequest(operation: Exemplified): void {
   const { path = {}, query = {}, body, bodies } = operation[EXAMPLE_EXTENSION] ?? {};
   Reflect.deleteProperty(operation, EXAMPLE_EXTENSION);

@@ -1,12 +1,12 @@
 /**
- * The ids in the examples of the OpenAPI document, by what they name. The demo makes something under each of them,
- * so that the examples work there as they stand. What an operation deletes is there for that operation alone.
+ * The ids in the examples of the OpenAPI document, by resource. The demo creates a resource under each id, so that the
+ * examples work there unchanged. A resource that one example deletes is used by no other.
  */
 export const EXAMPLE_IDS = {
   agent: exampleId(1),
   /** On a provider key of its own, with a tool server and a session-start hook. */
   hookedAgent: exampleId(2),
-  /** Has what an agent has one of at most, to be deleted. */
+  /** For examples that delete what an agent can have only one of. */
   spareAgent: exampleId(3),
   deletedAgent: exampleId(4),
   section: exampleId(11),
@@ -17,17 +17,17 @@ export const EXAMPLE_IDS = {
   run: exampleId(31),
   /** The reply that it wrote. */
   message: exampleId(32),
-  /** Of no interrupt: one is open only until it is answered. */
+  /** Names no interrupt, since an interrupt is open only until it is answered. */
   interrupt: exampleId(33),
   integration: exampleId(41),
   deletedIntegration: exampleId(42),
   knowledgeFile: exampleId(51),
-  /** Only where there is a drive. */
+  /** The demo has no drive, and so no service account. */
   serviceAccount: exampleId(52),
   apiKey: exampleId(61),
 } as const;
 
-/** A UUID of version 7 of the first moment of 2026. */
+/** A UUID of version 7 with the first moment of 2026 (UTC) as its time. */
 function exampleId(number: number): string {
   return `019b76da-a800-7000-8000-${String(number).padStart(12, '0')}`;
 }

@@ -30,7 +30,7 @@ export class OpenApiDocument {
     this.app = app;
   }
 
-  /** Names the values that a string of a schema may have in this process, where its class cannot know them. */
+  /** Adds the values that a property may have in this process, for those that the DTO class cannot know, such as the slugs of a catalogue. */
   enumerate(schema: string, property: string, values: readonly string[]): void {
     this.enumerations.push({ schema, property, values });
   }
@@ -120,7 +120,7 @@ function finish(operation: Operation): void {
 
 const SUCCESSES: Readonly<Record<string, string>> = { 200: 'Done.', 201: 'Created.', 202: 'Accepted.', 204: 'Done; there is no body.' };
 
-/** Where a route says of a success no more than what its schema does. */
+/** Describes successes that the route itself does not describe; OpenAPI requires a description. */
 function describeSuccesses({ responses }: Operation): void {
   for (const [status, answer] of Object.entries(responses as Record<string, { description?: string }>)) {
     if (answer.description === '') answer.description = SUCCESSES[status] ?? 'Done.';
