@@ -45,8 +45,8 @@ async function run(line: readonly string[]): Promise<OperatorAnswer> {
     const { compileForOneCommand, keepCompiledCode } = await import('./platform/compile-cache/index.js');
     compileForOneCommand();
     keepCompiledCode();
-    const { runHere } = await import('./operator-host.js');
-    return runHere({ settings, clock, tell }, given);
+    const host = await import('./operator-host.js');
+    return host.runHere({ settings, clock, tell }, given);
   };
   return runOperatorLine({ settings, clock, runHere }, line);
 }

@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '../../src/platform/ids/index.js';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
@@ -16,6 +16,17 @@ const COMMANDS = ['agent set', 'jobs list', 'jobs retry', 'key create', 'key lis
 const root = mkdtempSync(join(tmpdir(), 'command-line-'));
 const untouched = join(root, 'untouched');
 afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Bytes of code that a line may load: the time that it takes is mostly theirs. A service loads 12 MB in 400 modules. */
+const CODE = { help: 40_000, 'with the service running': 1_500_000, 'without a service': 4_000_000 };
+
+/** What the process of one line has loaded when it ends. */
+async function loadedBy(line: string, environment: Readonly<Record<string, string>>): Promise<{ modules: number; bytes: number }> {
+  const file = join(root, 'loaded.json');
+  const recorded = { ...environment, LOADED_CODE: file, NODE_OPTIONS: `--import ${resolve('test/support/record-loaded-code.mjs')}` };
+  expect((await written(words(line), recorded)).code).toBe(0);
+  return JSON.parse(readFileSync(file, 'utf8')) as { modules: number; bytes: number };
+}
 
 const words = (line: string): string[] => (line === '' ? [] : line.split(' '));
 
@@ -52,6 +63,12 @@ describe('the command line, before it opens anything', () => {
     expect(existsSync(untouched)).toBe(false);
   });
 
+  it('loads the names of the commands and nothing else for help', async () => {
+    const { modules, bytes } = await loadedBy('--help', { DATA_DIR: untouched });
+    expect(modules).toBeLessThan(15);
+    expect(bytes).toBeLessThan(CODE.help);
+  });
+
   it('prints how it is used when there is no command', async () => {
     const { code, output, complaint } = await say('');
     expect([code, output]).toEqual([2, '']);
@@ -59,7 +76,7 @@ describe('the command line, before it opens anything', () => {
   });
 });
 
-describe.each(['with the service running', 'without a service'])('the command line, %s', (mode) => {
+describe.each(['with the service running', 'without a service'] as const)('the command line, %s', (mode) => {
   let data: DataFolder;
   let service: ServiceProcess | undefined;
 
@@ -112,5 +129,11 @@ describe.each(['with the service running', 'without a service'])('the command li
     expect(await run(`${command} ${unknown}`)).toEqual({ code: 1, answer: undefined, complaint: `There is no organization ${unknown}.\n` });
     const { code, complaint } = await run(`${command} acme`);
     expect([code, complaint]).toEqual([1, expect.stringContaining("'acme' is not an id (a UUID)")]);
+  });
+
+  it('loads what the command needs and no more', async () => {
+    const { modules, bytes } = await loadedBy('org list', { DATA_DIR: data.path });
+    expect(modules).toBeLessThan(60);
+    expect(bytes).toBeLessThan(CODE[mode]);
   });
 });

@@ -1,4 +1,4 @@
-import { type CommandHandler, listOption, requiredOption } from '../../platform/command-line/index.js';
+import { type CommandHandler, idArgument, listOption, requiredOption } from '../../platform/command-line/index.js';
 import { IssueApiKey } from '../application/issue-api-key.js';
 import { ListApiKeys } from '../application/list-api-keys.js';
 import { ReadOrganizations } from '../application/read-organizations.js';
@@ -8,14 +8,14 @@ import { apiKeyView } from '../http/api-key-view.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import { MemberRepository } from '../persistence/member.repository.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
-import { idOf, organizationOf, positionalId } from './ids.js';
+import { organizationOf, positionalId } from './ids.js';
 
 export const createKey: CommandHandler = async ({ open: { database }, clock }, given) => {
   const keys = new ApiKeyRepository(database);
   const useCase = new IssueApiKey(database, clock, new MemberRepository(database), keys, new ResourceLookups());
   const { agents, member, name = 'Operator key' } = given.options;
   const capabilities = listOption(requiredOption(given, 'capabilities')) ?? [];
-  const memberId = member === undefined ? undefined : idOf('member', member);
+  const memberId = member === undefined ? undefined : idArgument('member', member);
   const request = { name, capabilities, agentIds: listOption(agents) };
   const { key, record } = await useCase.byOperator(organizationOf(given), memberId, request);
   return { id: record.id, key };

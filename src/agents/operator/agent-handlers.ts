@@ -1,6 +1,5 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { isUuid } from '../../platform/ids/index.js';
-import { type CommandHandler, type OperatorKernel, UsageError } from '../../platform/command-line/index.js';
+import { type CommandHandler, idArgument, type OperatorKernel, UsageError } from '../../platform/command-line/index.js';
 import { OperateAgent } from '../application/operate-agent.js';
 import { VersionedParts } from '../application/versioned-parts.js';
 import { VersionedWrite } from '../application/versioned-write.js';
@@ -8,10 +7,10 @@ import type { OperatorSettings } from '../domain/agent.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 
-export const setAgent: CommandHandler = async (kernel, { positionals: [id = ''], options }) => {
+export const setAgent: CommandHandler = async (kernel, { positionals: [id], options }) => {
   const { type, 'disable-interactive-prompts': disable } = options;
   if (type === undefined && disable === undefined) throw new UsageError('nothing to set');
-  const agent = await operateAgent(kernel).execute(idOf(id), settingsOf(type, disable));
+  const agent = await operateAgent(kernel).execute(idArgument('id', id), settingsOf(type, disable));
   const { disableInteractivePrompts } = agent.settings;
   return { id: agent.id, type: agent.type, disableInteractivePrompts, version: agent.version };
 };
@@ -32,10 +31,4 @@ function settingsOf(type: string | undefined, disable: string | undefined): Oper
     ...(type === undefined ? {} : { type }),
     ...(disable === undefined ? {} : { disableInteractivePrompts: disable === 'true' }),
   };
-}
-
-function idOf(text: string): string {
-  const id = text.toLowerCase();
-  if (isUuid(id)) return id;
-  throw new ValidationFailed(`id: '${text}' is not an id (a UUID)`);
 }

@@ -17,6 +17,15 @@ import { IntegrationExists, IntegrationIdentityMismatch } from '../domain/integr
 
 const AGENT = pathResource('agent', 'agentId');
 
+/** In examples, without its headers. */
+const OWN_SERVER = {
+  type: 'custom-mcp',
+  app: 'shop',
+  url: 'https://tools.example.com/mcp',
+  transportType: 'streamableHttp',
+  auth: { type: 'static', headerKey: 'X-Api-Key' },
+};
+
 @ApiTags('Tool integrations')
 @Controller('v1/agents/:agentId/tool-integrations')
 export class ToolIntegrationsController {
@@ -34,14 +43,7 @@ export class ToolIntegrationsController {
     bodies: {
       'An app of the catalogue': { type: 'managed-mcp', app: 'memory' },
       'An app of the workflow platform': { type: 'workflow-platform', nameSlug: 'crm', authType: 'oauth' },
-      'A server of your own': {
-        type: 'custom-mcp',
-        app: 'shop',
-        url: 'https://tools.example.com/mcp',
-        transportType: 'streamableHttp',
-        auth: { type: 'static', headerKey: 'X-Api-Key' },
-        httpHeaders: { 'X-Api-Key': { type: 'secret', value: 'the-key' } },
-      },
+      'A server of your own': { ...OWN_SERVER, httpHeaders: { 'X-Api-Key': { type: 'secret', value: 'the-key' } } },
     },
   })
   @ApiOperation({
@@ -100,14 +102,7 @@ export class ToolIntegrationsController {
   @ApiExample({
     bodies: {
       'An app of the catalogue': { type: 'managed-mcp', app: 'everything', excludedTools: ['get-env'] },
-      'A server of your own': {
-        type: 'custom-mcp',
-        app: 'shop',
-        url: 'https://tools.example.com/mcp',
-        transportType: 'streamableHttp',
-        auth: { type: 'static', headerKey: 'X-Api-Key' },
-        httpHeaders: { 'X-Api-Key': { type: 'vault' } },
-      },
+      'A server of your own': { ...OWN_SERVER, httpHeaders: { 'X-Api-Key': { type: 'vault' } } },
     },
   })
   @ApiOperation({

@@ -1,15 +1,12 @@
-import { ValidationFailed } from '../../platform/errors/index.js';
-import { isUuid } from '../../platform/ids/index.js';
 import { JobWriter } from '../../platform/jobs/index.js';
-import type { CommandHandler } from '../../platform/command-line/index.js';
+import { type CommandHandler, idArgument } from '../../platform/command-line/index.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 import { SelectPages } from '../website/select-pages.js';
 import { StartCrawl } from '../website/start-crawl.js';
 
 export const selectPages: CommandHandler = async ({ open, clock }, { positionals }) => {
-  const [agentId = '', rootUrl = '', ...urls] = positionals;
-  const id = agentId.toLowerCase();
-  if (!isUuid(id)) throw new ValidationFailed(`agentId: '${agentId}' is not an id (a UUID)`);
+  const [agentId, rootUrl = '', ...urls] = positionals;
+  const id = idArgument('agentId', agentId);
   const websites = new WebsiteRepository(open.database);
   const useCase = new SelectPages(open.database, websites, new StartCrawl(websites, new JobWriter(clock), clock));
   const root = await useCase.execute(id, rootUrl, urls);

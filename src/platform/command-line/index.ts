@@ -1,4 +1,5 @@
 export { helpOn, helpOnAll, helpTopic } from './command-help.js';
+export { idArgument } from './id-argument.js';
 export { commandIn, readLine, runCommand, unknownCommand } from './command-line.js';
 export {
   type CommandArguments,

@@ -29,6 +29,8 @@ async function* heldOpen(answer: string, request: IncomingMessage, clock: Clock)
 
 /** Resolves at the end of the body, or when the connection closes. */
 function drain(request: IncomingMessage, clock: Clock): Promise<void> {
+  // It may have ended since the answer was made; its events do not come again.
+  if (request.readableEnded || request.closed) return Promise.resolve();
   const cut = (): void => {
     request.socket.destroy();
   };

@@ -1,6 +1,5 @@
-import { DomainError, ValidationFailed } from '../errors/index.js';
-import { isUuid } from '../ids/index.js';
-import type { CommandHandler } from '../command-line/index.js';
+import { DomainError } from '../errors/index.js';
+import { type CommandHandler, idArgument } from '../command-line/index.js';
 import { OutboxStore } from './outbox-store.js';
 
 export const listJobs: CommandHandler = async ({ open, clock }, { options, switches }) => {
@@ -10,10 +9,9 @@ export const listJobs: CommandHandler = async ({ open, clock }, { options, switc
 
 export const retryJob: CommandHandler = async ({ open, clock }, { positionals }) => {
   const store = new OutboxStore(open.database, clock);
-  const id = positionals[0] ?? '';
-  if (!isUuid(id)) throw new ValidationFailed(`id: '${positionals.join()}' is not an id (a UUID)`);
+  const id = idArgument('id', positionals[0]);
   if (!(await store.retry(id))) throw await refusal(store, id);
-  return { id: id.toLowerCase(), state: 'pending' };
+  return { id, state: 'pending' };
 };
 
 async function refusal(store: OutboxStore, id: string): Promise<DomainError> {
