@@ -23,6 +23,7 @@ export interface Parameter {
 }
 
 export interface Operation {
+  readonly description?: string;
   readonly operationId: string;
   readonly summary?: string;
   readonly 'x-scope'?: string;

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Post, Query, Req, Res, StreamableFile 
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, bodyResource, Caller, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors, MultipartBody, PublicRoute, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, MultipartBody, PublicRoute, UuidParam } from '../../platform/http/index.js';
 import { FileUrls } from '../application/file-urls.js';
 import { ReadFile } from '../application/read-file.js';
 import { UploadFile } from '../application/upload-file.js';
@@ -42,6 +42,7 @@ export class FilesController {
 
   @Get(':fileId/content')
   @PublicRoute()
+  @ApiExample({ needs: "the signature of a file's URL, which is good for an hour" })
   @ApiOperation({
     operationId: 'readFileContent',
     summary: 'Read an uploaded file at its signed URL',

@@ -2,7 +2,7 @@ import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
-import { answerSignInCallback, ApiErrors, PublicRoute, SIGN_IN_PAGE, SIGN_IN_PAGE_OR_ERROR } from '../../platform/http/index.js';
+import { answerSignInCallback, ApiErrors, ApiExample, PublicRoute, SIGN_IN_PAGE, SIGN_IN_PAGE_OR_ERROR } from '../../platform/http/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ClientIdentity } from '../oauth/client-identity.js';
 import { CompleteSignIn } from '../oauth/complete-sign-in.js';
@@ -19,6 +19,7 @@ export class OAuthCallbackController {
 
   @Get('callback')
   @PublicRoute()
+  @ApiExample({ needs: 'a browser that comes from an authorization server' })
   @ApiOperation({
     operationId: 'completeToolIntegrationSignIn',
     summary: "Complete a sign-in to a tool integration's server",
@@ -43,6 +44,7 @@ export class OAuthCallbackController {
   @Get('client-metadata')
   @PublicRoute()
   @Header('cache-control', 'public, max-age=3600')
+  @ApiExample({ needs: 'a PUBLIC_URL of https' })
   @ApiOperation({
     operationId: 'getOAuthClientMetadata',
     summary: 'This service as an OAuth client',

@@ -1,7 +1,7 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerSignInCallback, PublicRoute, SIGN_IN_PAGE, SIGN_IN_PAGE_OR_ERROR } from '../../platform/http/index.js';
+import { answerSignInCallback, ApiExample, PublicRoute, SIGN_IN_PAGE, SIGN_IN_PAGE_OR_ERROR } from '../../platform/http/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { CompleteDriveSignIn } from '../drive/sign-in/complete-drive-sign-in.js';
 
@@ -16,6 +16,7 @@ export class DriveCallbackController {
 
   @Get('callback')
   @PublicRoute()
+  @ApiExample({ needs: 'a browser that comes from the drive' })
   @ApiOperation({
     operationId: 'completeDriveSignIn',
     summary: "Complete a person's sign-in to the drive",

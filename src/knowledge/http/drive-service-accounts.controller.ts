@@ -29,6 +29,7 @@ export class DriveServiceAccountsController {
   @Post()
   @Access({ scope: 'manageAgents', level: 'organization' })
   @ApiExample({
+    needs: 'a drive, and the key file of an account of it',
     body: {
       keyFileContent:
         '{"type": "service_account", "project_id": "example", "client_email": "agent@example.iam.gserviceaccount.com", "private_key_id": "1", "private_key": "<PEM>"}',
@@ -49,7 +50,7 @@ export class DriveServiceAccountsController {
 
   @Delete(':id')
   @Access({ scope: 'manageAgents', level: 'organization' })
-  @ApiExample({ path: { id: EXAMPLE_IDS.serviceAccount } })
+  @ApiExample({ path: { id: EXAMPLE_IDS.serviceAccount }, needs: 'a drive, and a service account of it' })
   @ApiOperation({
     operationId: 'deleteDriveServiceAccount',
     summary: 'Delete a drive service account',

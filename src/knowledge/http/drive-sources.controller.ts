@@ -11,6 +11,9 @@ import { StartDriveSignIn } from '../drive/sign-in/start-drive-sign-in.js';
 import { DriveAuthorizeBody, DriveAuthorizeResponse, DriveSetupBody, DriveSourceResponse } from './drive.dto.js';
 
 const AGENT = pathResource('agent', 'agentId');
+/** What operations need to be tried out. */
+const SERVICE_ACCOUNT = 'a drive, and a service account of it';
+const SIGN_IN = "a person's sign-in to a drive";
 
 @ApiTags('Knowledge')
 @Controller('v1/agents/:agentId/knowledge-bases')
@@ -24,7 +27,7 @@ export class DriveSourcesController {
 
   @Put('drive')
   @Access({ scope: 'manageAgents', resource: AGENT })
-  @ApiExample({ body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'] } })
+  @ApiExample({ body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'] }, needs: SERVICE_ACCOUNT })
   @ApiOperation({
     operationId: 'updateDriveKnowledge',
     summary: 'Sync drive files and folders through a service account',
@@ -43,6 +46,7 @@ export class DriveSourcesController {
 
   @Get('drive-service-account')
   @Access({ scope: 'none', resource: AGENT })
+  @ApiExample({ needs: SERVICE_ACCOUNT })
   @ApiOperation({ operationId: 'getDriveKnowledge', summary: 'Read what an agent knows through a service account' })
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -53,6 +57,7 @@ export class DriveSourcesController {
   @Delete('drive-service-account')
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ needs: SERVICE_ACCOUNT })
   @ApiOperation({ operationId: 'deleteDriveKnowledge', summary: 'Have an agent forget what it knows through a service account' })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
@@ -62,6 +67,7 @@ export class DriveSourcesController {
 
   @Get('drive-oauth')
   @Access({ scope: 'none', resource: AGENT })
+  @ApiExample({ needs: SIGN_IN })
   @ApiOperation({ operationId: 'getDriveSignInKnowledge', summary: "Read what an agent knows through a person's sign-in" })
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -72,6 +78,7 @@ export class DriveSourcesController {
   @Delete('drive-oauth')
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ needs: SIGN_IN })
   @ApiOperation({ operationId: 'deleteDriveSignInKnowledge', summary: "Have an agent forget what it knows through a person's sign-in, and the sign-in" })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
@@ -82,7 +89,7 @@ export class DriveSourcesController {
   @Post('drive-oauth/authorize')
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: AGENT })
-  @ApiExample({ body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'], redirectUrl: 'https://example.com/connected' } })
+  @ApiExample({ body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'], redirectUrl: 'https://example.com/connected' }, needs: "the operator's settings for sign-ins to a drive" })
   @ApiOperation({
     operationId: 'authorizeDrive',
     summary: "Begin a person's sign-in to the drive",

@@ -46,7 +46,7 @@ export class SessionsController {
   @HttpCode(200)
   @Access({ scope: 'chat', rateLimit: 'sessionRefresh' })
   @Header('cache-control', 'no-store')
-  @ApiExample({ body: { resumeToken: '<resumeToken.token of the minted session>', endUser: 'user-42' } })
+  @ApiExample({ body: { resumeToken: '<resumeToken.token of the minted session>', endUser: 'user-42' }, needs: 'the resume token of a session, which is shown once' })
   @ApiOperation({
     operationId: 'refreshSession',
     summary: 'Get a new pass for a session',

@@ -11,6 +11,8 @@ export interface RequestExample {
   readonly body?: Json;
   /** Bodies to choose from, by what each is for. */
   readonly bodies?: Readonly<Record<string, Json>>;
+  /** What the request needs and the demo does not have; the description says so. */
+  readonly needs?: string;
 }
 
 interface PathParameter {
@@ -54,14 +56,16 @@ interface Described {
 
 interface Exemplified {
   [EXAMPLE_EXTENSION]?: RequestExample;
+  description?: string;
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
 }
 
 /** Adds the examples and the descriptions of the path parameters to an operation of the document. */
 export function exemplifyRequest(operation: Exemplified): void {
-  const { path = {}, query = {}, body, bodies } = operation[EXAMPLE_EXTENSION] ?? {};
+  const { path = {}, query = {}, body, bodies, needs } = operation[EXAMPLE_EXTENSION] ?? {};
   Reflect.deleteProperty(operation, EXAMPLE_EXTENSION);
+  if (needs !== undefined) operation.description = [operation.description, `The demo refuses it: it needs ${needs}.`].filter(Boolean).join(' ');
   for (const parameter of (operation.parameters ?? []) as Described[]) {
     const { name = '' } = parameter;
     if (parameter.in === 'path') Object.assign(parameter, { ...PATH_PARAMETERS[name], ...exampleOf(path[name]) });
