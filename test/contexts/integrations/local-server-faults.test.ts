@@ -7,12 +7,15 @@ import { useService } from '../../support/harness.js';
 import { catalogueOf, isRunning, localApp } from '../../support/local-app.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
 import { LyingToolServer } from '../../support/lying-tool-server.js';
+import { ShiftedClock } from '../../support/shifted-clock.js';
 import { Talk } from '../../support/talk.js';
 import { attach, echoOf, integrationsPath, modelRead, usesTools } from '../../support/tool-runs.js';
 import { until } from '../../support/until.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'local-faults-'));
+const clock = new ShiftedClock();
 const service = useService({
+  clock,
   environment: { ...catalogueOf(folder, 'one', 'two'), MCP_LOCAL_SERVERS: '1' },
   egressAllow: new LoopbackPorts(),
 });
@@ -67,6 +70,19 @@ describe('a local server', () => {
     };
     await until(works, 'it was started again');
     expect(Number(modelRead(service.models).at(-1)?.output)).not.toBe(pid);
+  });
+
+  it('that was killed is started again from the moment that the error of a call names', async () => {
+    const pid = await pidOf('one');
+    process.kill(pid, 'SIGKILL');
+    await until(() => !isRunning(pid), 'its process is gone');
+    await run('mcp__one__pid');
+    const { output, isError } = modelRead(service.models).at(-1) ?? {};
+    const seconds = Number(/started again in (\d+) s/.exec(String(output))?.[1]);
+    expect([isError, seconds]).toEqual([true, expect.any(Number)]);
+    clock.moveOn(seconds * 1_000);
+    expect(await pidOf('one')).not.toBe(pid);
+    expect(modelRead(service.models).at(-1)).toMatchObject({ isError: false });
   });
 
   it('that has just failed is connected to anew by a test, as soon as it may be', async () => {
