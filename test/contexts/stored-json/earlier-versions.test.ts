@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { contexts } from '../../../src/app.module.js';
 import { newId } from '../../../src/platform/ids/index.js';
+import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { message, type TestOrganization, useService } from '../../support/harness.js';
-import { says } from '../../support/scripted-models.js';
+import { answers, says } from '../../support/scripted-models.js';
+import { during, scriptedRuns } from '../../support/scripted-runs.js';
+import { Talk } from '../../support/talk.js';
 
 /*
  * JSON as earlier releases wrote it, and as a later one may, in rows of the current tables. The harness compares every answer
@@ -21,7 +24,7 @@ interface AgentFixture {
 }
 
 const NOW = '2026-11-21T10:00:00.000Z';
-const service = useService();
+const service = useService({ extensions: scriptedRuns });
 let organization: TestOrganization;
 
 beforeAll(async () => {
@@ -130,6 +133,38 @@ it('what agents shall know, as earlier versions stored it, reads as today', asyn
   await insert('knowledge_website_roots', { id: newId(), organization_id, agent_id, position: 0, ...root });
   const website = await get(`agents/${agent_id}/knowledge-bases/website`);
   expect(JSON.stringify(website)).toContain('https://example.com/old');
+});
+
+it('a selection of drive files, as the first version stored it, reads as today', async () => {
+  const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
+  const organization_id = organization.id;
+  const account_id = newId();
+  await insert('drive_service_accounts', { id: account_id, organization_id, client_email: 'a@example.com', project_id: 'p', added_by: newId(), created_at: NOW });
+  const files = [{ id: 'f1', name: 'Notes', mimeType: 'text/plain', kind: 'file' }, { id: 'd1', name: 'Reports', mimeType: 'application/vnd.google-apps.folder', kind: 'folder' }];
+  const sync = { state: 'SUCCESS', sync_id: newId(), phase: 'work', is_full: false, is_truncated: false, change_pages: 0, stalls: 0 };
+  const times = { started_at: NOW, due_at: NOW, next_sync_at: '2999-01-01T00:00:00Z' };
+  await insert('drive_sources', { id: newId(), organization_id, agent_id, kind: 'service_account', account_id, files, ...sync, ...times });
+  const read = await get(`agents/${agent_id}/knowledge-bases/drive-service-account`);
+  expect(JSON.stringify(read)).toContain('Notes');
+});
+
+it('calls that wait for approval, as the first version stored them, can be answered', async () => {
+  const talk = await Talk.start(service, ASKS_ALWAYS);
+  const pay = new NotingTool('pay');
+  during(talk.threadId, { tools: [pay.offered] });
+  service.models.next(answers({ text: 'Shall I?', calls: [{ id: 'a', name: 'pay', input: { sum: 1 } }] }));
+  const { body } = await talk.run('Pay');
+  const [asked] = body.interrupts;
+  if (!asked) throw new Error('Nothing was asked');
+  const first = [{ id: asked.id, toolCallId: 'a', tool: 'pay', input: { sum: 1 } }];
+  const changed = await service.database.query(
+    'update runs set approvals = $2::text::jsonb, kept_results = null where id = $1::uuid and approvals is not null returning id',
+    [body.run.id, JSON.stringify(first)],
+  );
+  expect(changed).toHaveLength(1);
+  service.models.next(says('It is paid.'));
+  expect(await talk.resume(approve(asked))).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'It is paid.' } } });
+  expect(pay.inputs).toEqual([{ sum: 1 }]);
 });
 
 it('messages and traces that were stored by earlier versions read as today, and a run goes on after them', async () => {
