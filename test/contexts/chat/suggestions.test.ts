@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import { RunObserver, type RunRecord, type SuggestionUsage } from '../../../src/conversations/index.js';
 import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -20,8 +22,28 @@ function formatIn(body: unknown): unknown {
   return anthropic?.format.schema ?? openai?.format.schema ?? gemini?.responseJsonSchema;
 }
 
+/** An observer throws when it is given the usage of suggestions of these agents. */
+const unrecorded = new Set<string>();
+
+@Injectable()
+class ThrowingObserver extends RunObserver {
+  override recordSuggestions({ agentId }: SuggestionUsage): readonly RunRecord[] {
+    if (unrecorded.has(agentId)) throw new Error('The observer is broken');
+    return [];
+  }
+}
+
+@Module({ providers: [ThrowingObserver], exports: [ThrowingObserver] })
+class SuggestionsModule {}
+
 const clock = new ManualClock();
-const service = useService({ clock });
+const lines: string[] = [];
+const service = useService({
+  clock,
+  environment: { LOG_LEVEL: 'error' },
+  extensions: { imports: [SuggestionsModule], observers: [ThrowingObserver] },
+  log: { write: (line) => void lines.push(line) },
+});
 
 function suggest<Body = Suggestions>(chat: Chat, messages: readonly Said[], more: object = {}): Promise<Answer<Body>> {
   const body = { assistant_id: chat.agentId, messages, ...more };
@@ -165,6 +187,17 @@ describe('what suggestions have used', () => {
     service.models.next(breaksOffAfter('["Half'));
     expect((await suggest(chat, [user('Hi')])).status).toBe(502);
     expect((await chat.get('/v1/credits/usage/entries')).body).toMatchObject({ entries: [{ thread_id: null }] });
+  });
+});
+
+describe('an observer that throws for the usage of suggestions', () => {
+  it('costs the caller no suggestions, and the error is in the log', async () => {
+    const chat = await Chat.start(service);
+    unrecorded.add(chat.agentId);
+    service.models.next(says('["One", "Two", "Three"]'));
+    expect(await suggest(chat, [user('Hi')])).toMatchObject({ status: 200, body: { suggestions: ['One', 'Two', 'Three'] } });
+    const logged = lines.filter((line) => line.includes(chat.agentId));
+    expect(logged).toEqual([expect.stringContaining('The observer is broken')]);
   });
 });
 
