@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
-import { RunObserver, type RunRecord, type SuggestionUsage } from '../../../src/conversations/index.js';
+import { type PromptVerdict, RunHooks, RunObserver, type RunRecord, type SuggestionRequest, type SuggestionUsage } from '../../../src/conversations/index.js';
 import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -33,7 +33,17 @@ class ThrowingObserver extends RunObserver {
   }
 }
 
-@Module({ providers: [ThrowingObserver], exports: [ThrowingObserver] })
+/** What a hook answers before suggestions, by the text of the prompt. */
+const hookAnswers = new Map<string, RunHooks['beforeSuggestions']>();
+
+@Injectable()
+class ScriptedHooks extends RunHooks {
+  override beforeSuggestions(request: SuggestionRequest): Promise<PromptVerdict['decision']> {
+    return hookAnswers.get(request.prompt)?.(request) ?? super.beforeSuggestions(request);
+  }
+}
+
+@Module({ providers: [ThrowingObserver, ScriptedHooks], exports: [ThrowingObserver, ScriptedHooks] })
 class SuggestionsModule {}
 
 const clock = new ManualClock();
@@ -41,7 +51,7 @@ const lines: string[] = [];
 const service = useService({
   clock,
   environment: { LOG_LEVEL: 'error' },
-  extensions: { imports: [SuggestionsModule], observers: [ThrowingObserver] },
+  extensions: { imports: [SuggestionsModule], observers: [ThrowingObserver], hooks: [ScriptedHooks] },
   log: { write: (line) => void lines.push(line) },
 });
 
@@ -117,6 +127,45 @@ describe.each(PROVIDER_WIRES)('suggestions on $provider', ({ provider, model }) 
     await expect(answer).rejects.toThrow();
     await exchange.disconnected;
     held.finish();
+  });
+});
+
+describe('the 30 seconds of a request for suggestions', () => {
+  it('begin before the hook: the model gets what the hook leaves of them', async () => {
+    const chat = await Chat.start(service);
+    const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<PromptVerdict['decision']>()];
+    hookAnswers.set('After a slow hook', () => {
+      asked.resolve(undefined);
+      return answered.promise;
+    });
+    const held = new HeldReply(['["One"']);
+    service.models.next(held.script);
+    const answer = suggest(chat, [user('After a slow hook')]);
+    await asked.promise;
+    await clock.advance(20_000);
+    answered.resolve('continue');
+    await held.asked;
+
+    await clock.advance(10_000);
+
+    expect(await answer).toMatchObject({ status: 504, body: { code: 'run_timeout' } });
+    held.finish();
+  });
+
+  it('end a hook that has not answered: 504, and no model is asked', async () => {
+    const chat = await Chat.start(service);
+    const asked = Promise.withResolvers<undefined>();
+    hookAnswers.set('Without an answer', ({ signal }) => {
+      asked.resolve(undefined);
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    });
+    const answer = suggest(chat, [user('Without an answer')]);
+    await asked.promise;
+
+    await clock.advance(30_000);
+
+    expect(await answer).toMatchObject({ status: 504, body: { code: 'run_timeout' } });
+    expect(service.models.requests).toEqual([]);
   });
 });
 
