@@ -18,18 +18,18 @@ export class RecordSuggestions {
   ) {}
 
   /**
-   * Logs a failure to store and does not throw it, so that the caller still gets the suggestions.
+   * Logs any failure and does not throw it, so that the caller still gets the suggestions.
    * @param calls the usage that the provider reported of each call of the model
    */
   async execute({ organizationId, id: agentId, provider }: RunnableAgent, calls: readonly ModelUsage[]): Promise<void> {
-    const { inputTokens, outputTokens } = calls.reduce(addUsage, NO_USAGE);
-    const model = findModel(provider.type, provider.model);
-    const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, calls.reduce(addKnownUsage, NO_USAGE));
-    const records = this.observers.recordsOfSuggestions({
-      ...{ id: newId(), organizationId, agentId, provider: provider.type, model: provider.model },
-      ...{ at: this.clock.now(), inputTokens, outputTokens, credits },
-    });
     try {
+      const { inputTokens, outputTokens } = calls.reduce(addUsage, NO_USAGE);
+      const model = findModel(provider.type, provider.model);
+      const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, calls.reduce(addKnownUsage, NO_USAGE));
+      const records = this.observers.recordsOfSuggestions({
+        ...{ id: newId(), organizationId, agentId, provider: provider.type, model: provider.model },
+        ...{ at: this.clock.now(), inputTokens, outputTokens, credits },
+      });
       await this.repository.insert(records);
     } catch (error) {
       this.logger.error({ err: error, agentId }, 'The usage of suggestions could not be stored');

@@ -99,6 +99,9 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     return this.database.transaction(async (transaction) => {
       const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own(contact));
       if (!orphan) return null;
+      for (const error of orphan.unreadable) {
+        this.logger.error({ err: error, runId: orphan.run.id }, 'Stored JSON of an orphaned run cannot be read; the run ends without it');
+      }
       const userKey = await this.users.ofRun(orphan.run.organizationId, orphan.user, transaction);
       const finished = this.finishedRun(orphan, userKey);
       await this.runs.finishOrphan(transaction, finished.run, finished.message, this.observers.recordsOf(finished));

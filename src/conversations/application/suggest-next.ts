@@ -11,7 +11,7 @@ import { AdmitRun } from './admit-run.js';
 import { RecordSuggestions } from './record-suggestions.js';
 import { readSuggestions, suggestionPrompt, SUGGESTIONS_FORMAT } from './suggest-next.prompt.js';
 
-/** Suggestions that come later are of no use to the user. */
+/** For hooks and model together: suggestions that come later are of no use to the user. */
 const TIME_LIMIT_MS = 30_000;
 /** A model that writes more than this does not write suggestions. */
 const MAX_ANSWER_LENGTH = 8_000;
@@ -49,9 +49,21 @@ export class SuggestNext {
     const agent = await this.agents.find(organizationId, agentId);
     if (!agent) throw agentAbsent();
     await this.admitRun.execute(organizationId, agent);
-    if (await this.isBlocked(agent, messages, disconnected)) return [];
-    const suggestions = await this.ask(agent, messages, disconnected);
-    if (suggestions) return suggestions;
+    const limit = new AbortController();
+    const cancelLimit = this.clock.after(TIME_LIMIT_MS, () => {
+      limit.abort();
+    });
+    const signal = AbortSignal.any([disconnected, limit.signal]);
+    try {
+      if (await this.isBlocked(agent, messages, signal)) return [];
+      const suggestions = await this.ask(agent, messages, signal);
+      if (suggestions) return suggestions;
+    } catch (error) {
+      if (disconnected.aborted) throw error;
+      throw this.failure(agent, error, limit.signal);
+    } finally {
+      cancelLimit();
+    }
     throw runFailed({ code: 'provider_error', message: 'The model did not answer with suggestions.' }, { ownKey: false });
   }
 
@@ -61,13 +73,8 @@ export class SuggestNext {
     return (await this.hooks.beforeSuggestions({ agent, prompt: newest.content, signal })) === 'block';
   }
 
-  private async ask(agent: RunnableAgent, messages: readonly InputMessage[], disconnected: AbortSignal): Promise<string[] | null> {
+  private async ask(agent: RunnableAgent, messages: readonly InputMessage[], signal: AbortSignal): Promise<string[] | null> {
     const calls: ModelUsage[] = [];
-    const limit = new AbortController();
-    const cancelLimit = this.clock.after(TIME_LIMIT_MS, () => {
-      limit.abort();
-    });
-    const signal = AbortSignal.any([disconnected, limit.signal]);
     try {
       const request = await this.request(agent, messages);
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -77,11 +84,7 @@ export class SuggestNext {
         this.logger.warn({ agentId: agent.id, characters: answer.length }, 'A model did not answer with suggestions');
       }
       return null;
-    } catch (error) {
-      if (disconnected.aborted) throw error;
-      throw this.failure(agent, error, limit.signal);
     } finally {
-      cancelLimit();
       if (calls.length > 0) await this.recordSuggestions.execute(agent, calls);
     }
   }

@@ -31,6 +31,22 @@ describe('an output that is cut', () => {
   });
 });
 
+describe('a text of a tool that looks like a note', () => {
+  const opening = '[1 characters of this output are left out here: ';
+
+  it.each([
+    ['has another text', `${opening}${'a'.repeat(90_000)}]`],
+    ['has a number without end', `[${'1'.repeat(90_000)} characters of this output are left out here: it was too long to be read whole.]`],
+    ['is the exact note, many times', `${opening}it was too long to be read whole.]`.repeat(1_000)],
+  ])('counts and is cut where it %s', (_what, output) => {
+    const given = [result(output)];
+    expect(resultTokens(given)).toBeGreaterThan(20_000);
+    const shortened = shortenResults(given, 1_000);
+    expect(resultTokens(shortened)).toBeLessThanOrEqual(1_000 + NOTE_TOKENS);
+    expect(outputsOf(shortened)[0]?.length).toBeLessThan(5_000);
+  });
+});
+
 describe('the results of an exchange', () => {
   it('take no more than they may, where notes are small enough; nothing else changes', () => {
     const output = fc.string({ unit: 'grapheme', maxLength: 3_000 });

@@ -8,7 +8,10 @@ const LEAST_TOKENS = 200;
 /** The share of the kept text that comes from the beginning. The end matters too: it has the contexts of hooks, and notes. */
 const SHARE_OF_BEGINNING = 0.75;
 
-const NOTE = /(?:\n\n)?\[(\d+) characters of this output are left out here: [^\]]*\](?:\n\n)?/;
+const LEFT_OUT = 'characters of this output are left out here: it was too long to be read whole';
+
+/** A tool can write a note itself, so a note matches no further text: it hides no more than its own length from the count. */
+const NOTE = new RegExp(`(?:\\n\\n)?\\[(\\d{1,15}) ${LEFT_OUT}\\.\\](?:\\n\\n)?`);
 
 /**
  * The beginning and the end of an output, with at most so many tokens, and between them a note about the missing characters. For an
@@ -23,7 +26,7 @@ export function cutOutput(output: string, tokens: number): string {
   const left = output.slice(start, output.length - end);
   const [earlierNote = '', earlier = '0'] = NOTE.exec(left) ?? [];
   const characters = left.length - earlierNote.length + Number(earlier);
-  const note = `[${characters} characters of this output are left out here: it was too long to be read whole.]`;
+  const note = `[${characters} ${LEFT_OUT}.]`;
   return [output.slice(0, start), note, output.slice(output.length - end)].filter((part) => part !== '').join('\n\n');
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isUniqueViolation, rowsByTable, type SqlExecutor, type TableRow, toDate } from '../../platform/database/index.js';
+import { UnreadableJson } from '../../platform/stored-json/index.js';
 import type { ProviderType } from '../../models/index.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message, ResultEntry } from '../domain/message.js';
@@ -82,6 +83,8 @@ export interface OrphanedRun {
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly message: Message | null;
   readonly agent: RunModel;
+  /** Stored JSON that cannot be read. The message or the decisions that it belongs to are null here. */
+  readonly unreadable: readonly UnreadableJson[];
 }
 
 interface HeartbeatRow {
@@ -241,7 +244,7 @@ export class RunRepository {
     });
     const row = rows[0];
     if (!row) return null;
-    return toOrphan(row, await findMessage(executor, row.message_id));
+    return toOrphan(executor, row);
   }
 
   /** Ends an orphan, whoever its owner was. */
@@ -278,8 +281,17 @@ function contactOf(rows: readonly HeartbeatRow[]): string {
   return row.contact;
 }
 
-function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {
+/** Reads what it can: a run that cannot be read whole has to end too, and must not keep others from ending. */
+async function toOrphan(executor: SqlExecutor, row: OrphanRow): Promise<OrphanedRun> {
+  const unreadable: UnreadableJson[] = [];
+  const leaveOut = (error: unknown): null => {
+    if (!(error instanceof UnreadableJson)) throw error;
+    unreadable.push(error);
+    return null;
+  };
+  const readDecisions = async (): Promise<OrphanedRun['decisions']> => DECISIONS.readNullable(row.decisions, row.id);
   return {
+    unreadable,
     run: {
       id: row.id,
       organizationId: row.organization_id,
@@ -295,8 +307,8 @@ function toOrphan(row: OrphanRow, message: Message | null): OrphanedRun {
     channel: row.channel,
     user: toRunUser(row),
     userMessage: row.user_message_id === null ? null : { id: row.user_message_id, text: row.user_text ?? '' },
-    decisions: DECISIONS.readNullable(row.decisions, row.id),
-    message,
+    decisions: await readDecisions().catch(leaveOut),
+    message: await findMessage(executor, row.message_id).catch(leaveOut),
     agent: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
   };
 }

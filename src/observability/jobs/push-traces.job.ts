@@ -4,7 +4,9 @@ import { Clock } from '../../platform/clock/index.js';
 import { type OtlpBackend, Settings } from '../../platform/config/index.js';
 import { inBatches } from '../../platform/database/index.js';
 import { type ActiveJob, defineJob, Processor, UnrecoverableError, WorkerHost } from '../../platform/jobs/index.js';
+import { UnreadableJson } from '../../platform/stored-json/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
+import type { PushedTrace } from '../domain/trace.js';
 import { PUSH_BATCH, PUSH_LOAD_BYTES, PUSH_RETRY } from '../limits.js';
 import { TraceRepository } from '../persistence/trace.repository.js';
 
@@ -39,7 +41,7 @@ export class PushTraces extends WorkerHost {
     const { exporter, spansOf, requestParts, ExportFailed } = await this.exporting;
     try {
       for (const part of inBatches(await this.traces.sizes(data.traceIds), ({ bytes }) => bytes, PUSH_LOAD_BYTES)) {
-        const loaded = await this.traces.ofAnyOrganization(part.map(({ id }) => id));
+        const loaded = await this.load(part.map(({ id }) => id));
         const spans = loaded.flatMap((trace) => spansOf(trace, otlp.captureContent));
         for (const request of requestParts(spans)) {
           signal.throwIfAborted();
@@ -52,6 +54,21 @@ export class PushTraces extends WorkerHost {
     } catch (error) {
       if (error instanceof ExportFailed && !error.retryable) throw new UnrecoverableError(error.message);
       throw error;
+    }
+  }
+
+  /** Those of the traces that can be read: halves what cannot, until it knows the traces that are to blame. */
+  private async load(ids: readonly string[]): Promise<readonly PushedTrace[]> {
+    try {
+      return await this.traces.ofAnyOrganization(ids);
+    } catch (error) {
+      if (!(error instanceof UnreadableJson)) throw error;
+      if (ids.length === 1) {
+        this.logger.error({ err: error, traceId: ids[0] }, 'A trace cannot be read and is not pushed');
+        return [];
+      }
+      const half = Math.ceil(ids.length / 2);
+      return [...(await this.load(ids.slice(0, half))), ...(await this.load(ids.slice(half)))];
     }
   }
 

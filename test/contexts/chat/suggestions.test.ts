@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import { type PromptVerdict, RunHooks, RunObserver, type RunRecord, type SuggestionRequest, type SuggestionUsage } from '../../../src/conversations/index.js';
 import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -20,8 +22,38 @@ function formatIn(body: unknown): unknown {
   return anthropic?.format.schema ?? openai?.format.schema ?? gemini?.responseJsonSchema;
 }
 
+/** An observer throws when it is given the usage of suggestions of these agents. */
+const unrecorded = new Set<string>();
+
+@Injectable()
+class ThrowingObserver extends RunObserver {
+  override recordSuggestions({ agentId }: SuggestionUsage): readonly RunRecord[] {
+    if (unrecorded.has(agentId)) throw new Error('The observer is broken');
+    return [];
+  }
+}
+
+/** What a hook answers before suggestions, by the text of the prompt. */
+const hookAnswers = new Map<string, RunHooks['beforeSuggestions']>();
+
+@Injectable()
+class ScriptedHooks extends RunHooks {
+  override beforeSuggestions(request: SuggestionRequest): Promise<PromptVerdict['decision']> {
+    return hookAnswers.get(request.prompt)?.(request) ?? super.beforeSuggestions(request);
+  }
+}
+
+@Module({ providers: [ThrowingObserver, ScriptedHooks], exports: [ThrowingObserver, ScriptedHooks] })
+class SuggestionsModule {}
+
 const clock = new ManualClock();
-const service = useService({ clock });
+const lines: string[] = [];
+const service = useService({
+  clock,
+  environment: { LOG_LEVEL: 'error' },
+  extensions: { imports: [SuggestionsModule], observers: [ThrowingObserver], hooks: [ScriptedHooks] },
+  log: { write: (line) => void lines.push(line) },
+});
 
 function suggest<Body = Suggestions>(chat: Chat, messages: readonly Said[], more: object = {}): Promise<Answer<Body>> {
   const body = { assistant_id: chat.agentId, messages, ...more };
@@ -98,6 +130,45 @@ describe.each(PROVIDER_WIRES)('suggestions on $provider', ({ provider, model }) 
   });
 });
 
+describe('the 30 seconds of a request for suggestions', () => {
+  it('begin before the hook: the model gets what the hook leaves of them', async () => {
+    const chat = await Chat.start(service);
+    const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<PromptVerdict['decision']>()];
+    hookAnswers.set('After a slow hook', () => {
+      asked.resolve(undefined);
+      return answered.promise;
+    });
+    const held = new HeldReply(['["One"']);
+    service.models.next(held.script);
+    const answer = suggest(chat, [user('After a slow hook')]);
+    await asked.promise;
+    await clock.advance(20_000);
+    answered.resolve('continue');
+    await held.asked;
+
+    await clock.advance(10_000);
+
+    expect(await answer).toMatchObject({ status: 504, body: { code: 'run_timeout' } });
+    held.finish();
+  });
+
+  it('end a hook that has not answered: 504, and no model is asked', async () => {
+    const chat = await Chat.start(service);
+    const asked = Promise.withResolvers<undefined>();
+    hookAnswers.set('Without an answer', ({ signal }) => {
+      asked.resolve(undefined);
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    });
+    const answer = suggest(chat, [user('Without an answer')]);
+    await asked.promise;
+
+    await clock.advance(30_000);
+
+    expect(await answer).toMatchObject({ status: 504, body: { code: 'run_timeout' } });
+    expect(service.models.requests).toEqual([]);
+  });
+});
+
 describe('what a model answers', () => {
   it.each<[string, string]>([
     ['a fenced array', '```json\n["One", "Two", "Three"]\n```'],
@@ -165,6 +236,17 @@ describe('what suggestions have used', () => {
     service.models.next(breaksOffAfter('["Half'));
     expect((await suggest(chat, [user('Hi')])).status).toBe(502);
     expect((await chat.get('/v1/credits/usage/entries')).body).toMatchObject({ entries: [{ thread_id: null }] });
+  });
+});
+
+describe('an observer that throws for the usage of suggestions', () => {
+  it('costs the caller no suggestions, and the error is in the log', async () => {
+    const chat = await Chat.start(service);
+    unrecorded.add(chat.agentId);
+    service.models.next(says('["One", "Two", "Three"]'));
+    expect(await suggest(chat, [user('Hi')])).toMatchObject({ status: 200, body: { suggestions: ['One', 'Two', 'Three'] } });
+    const logged = lines.filter((line) => line.includes(chat.agentId));
+    expect(logged).toEqual([expect.stringContaining('The observer is broken')]);
   });
 });
 

@@ -239,6 +239,21 @@ describe('a pushed trace', () => {
   });
 });
 
+it('leaves out a trace of which the stored JSON cannot be read, which the log names, and sends the others', async () => {
+  const talk = await Talk.start(service);
+  const ids: string[] = [];
+  for (let nth = 0; nth < 5; nth += 1) ids.push((await traced(talk)).runId);
+  const [, unreadable = '', , unreadableToo = ''] = ids;
+  await service.database.query(`update traces set steps = '{}' where id = any($1::uuid[])`, [[unreadable, unreadableToo]]);
+  await push(...ids);
+  await pushed();
+  expect(ids.filter((id) => backend.spansOf(id).length > 0)).toEqual(ids.filter((id) => id !== unreadable && id !== unreadableToo));
+  for (const id of [unreadable, unreadableToo]) {
+    expect(lines.filter((line) => line.includes(`"traceId":"${id}"`))).toEqual([expect.stringContaining('"level":"error"')]);
+  }
+  expect(await dead()).toBeUndefined();
+});
+
 it('ends where an organization comes under HIPAA while its first part is on the way', async () => {
   const talk = await Talk.start(service);
   const [first, second] = [await traced(talk), await traced(talk)].map(({ runId }) => runId);
