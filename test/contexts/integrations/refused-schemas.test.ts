@@ -101,15 +101,35 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     expect(service.models.unexpected).toEqual([]);
   });
 
-  it('ends the run where the request is refused again, and is known by then', async () => {
+  it('does not end the run where the provider then refuses the schema of another tool', async () => {
     const { talk } = await withServer(wire);
     service.models.next(refusesSchemaOf(SLOPPY), refusesSchemaOf('mcp__crm__good'), says('Hello'));
 
-    expect(await talk.run('Hi')).toMatchObject({ status: 502, body: { code: 'provider_error', message: expect.stringContaining('mcp__crm__good') } });
+    expect(await talk.run('Hi')).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
 
+    const [, second = {}, third = {}] = sent();
+    expect([second[SLOPPY], third[SLOPPY], third['mcp__crm__good']]).toEqual([PLAIN, PLAIN, PLAIN]);
+    expect(second['mcp__crm__good']).not.toEqual(PLAIN);
+  });
+
+  it('ends the run where it is refused as a plain object too', async () => {
+    const { talk } = await withServer(wire);
+    service.models.next(refusesSchemaOf(SLOPPY), refusesSchemaOf(SLOPPY));
+    expect(await talk.run('Hi')).toMatchObject({ status: 502, body: { code: 'provider_error', message: expect.stringContaining(SLOPPY) } });
     expect(service.models.requests).toHaveLength(2);
-    expect(await talk.run('Hi')).toMatchObject({ status: 200 });
-    expect(sent()[2]).toMatchObject({ [SLOPPY]: PLAIN, mcp__crm__good: PLAIN });
+  });
+
+  it('is one of many: after a few refusals every tool is sent as a plain object', async () => {
+    const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const inputSchema = { type: 'object', properties: { a: { type: 'string' } } };
+    const offered = names.map((name) => tool(name, () => output('x')));
+    during(talk.threadId, { tools: offered.map((one) => ({ ...one, definition: { ...one.definition, inputSchema } })) });
+    service.models.next(...names.slice(0, 4).map(refusesSchemaOf), says('Hello'));
+    expect(await talk.run('Hi')).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
+    const [, , , fourth = {}, fifth = {}] = sent();
+    expect(fourth['f']).not.toEqual(PLAIN);
+    for (const name of names) expect(fifth[name]).toEqual(PLAIN);
   });
 });
 
