@@ -1,7 +1,7 @@
 import { PROVIDER_BODIES } from '../../models/index.js';
 import type { DtoClass, Variants } from '../../platform/http/index.js';
 
-type Bodies = { readonly [Name in 'create' | 'change' | 'response']?: DtoClass };
+type Bodies = Readonly<Partial<Record<'create' | 'change' | 'response', DtoClass>>>;
 
 /** The variants of `provider`, by its type: of those that have such a body. */
 export function providerVariants(name: keyof Bodies): Variants {

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 
+/** The types of Node leave out that a frame writes itself as a line of a stack. */
+interface Frame {
+  toString(): string;
+}
+
 const POSITION = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
 /** By the address of the file that they describe; undefined for one without a map. */
 const maps = new Map<string, SourceMap | undefined>();
@@ -11,7 +16,7 @@ const maps = new Map<string, SourceMap | undefined>();
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) =>
-    [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${mapped(String(frame))}`)].join('\n');
+    [Error.prototype.toString.call(error), ...frames.map((frame: Frame) => `    at ${mapped(frame.toString())}`)].join('\n');
 }
 
 function mapped(frame: string): string {
