@@ -19,6 +19,7 @@ export async function startExtended(participants) {
   const { loadSettings } = await built('platform/config/index.js');
   const { migrate, openDatabase } = await built('platform/database/index.js');
   const { createHttpApp } = await built('platform/http/index.js');
+  const { JobWorkers } = await built('platform/jobs/index.js');
   const { createLogger } = await built('platform/telemetry/index.js');
 
   class ExtensionsModule {
@@ -41,6 +42,7 @@ export async function startExtended(participants) {
   await app.init();
   const first = await app.get(BootstrapOrganization).execute();
   await app.listen(settings.port, settings.host);
+  app.get(JobWorkers).start();
   // Kept at a process's end otherwise, and tests kill this one.
   flushCompileCache();
   process.stdout.write(`Listening on ${await app.getUrl()}\n${first?.key ?? ''}\n`);
