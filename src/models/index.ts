@@ -27,6 +27,7 @@ export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_TEXTS } from './doma
 export { ModelFailure, type ModelFailureCode, type SchemaRefusal } from './domain/model-failure.js';
 export { modelMessage, toolResult } from './domain/model-runtime.js';
 export type * from './domain/model-runtime.js';
+export { ANY_INPUT, withoutSchema } from './domain/any-input.js';
 export { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, UNKNOWN_USAGE } from './domain/model-usage.js';
 export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';
 export {

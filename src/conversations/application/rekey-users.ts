@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory } from '../../access/index.js';
+import { isUniqueViolation } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { SecretUnreadable } from '../../platform/vault/index.js';
 import type { UserColumn } from '../domain/user-column.js';
@@ -9,6 +10,8 @@ import { UserKeys } from './user-keys.js';
 
 /** Rows of one transaction: few enough that statements which wait for one of them do not wait long. */
 const REKEYED_ROWS = 1_000;
+
+type KeyedUser = BareUser & { readonly keyed: string };
 
 /**
  * Replaces the bare digests that earlier releases stored by keyed ones. A key shows whether it is keyed, so this may stop at
@@ -41,13 +44,22 @@ export class RekeyUsers {
       const bare = await this.rows.bareUsers(column, [...without], REKEYED_ROWS);
       if (bare.length === 0) return;
       const keyed = await this.keyed(bare, without);
-      if (keyed.length > 0) await this.rows.rekey(column, keyed, REKEYED_ROWS);
+      if (keyed.length > 0) await this.rekey(column, keyed);
+    }
+  }
+
+  private async rekey(column: UserColumn, keyed: readonly KeyedUser[]): Promise<void> {
+    try {
+      await this.rows.rekey(column, keyed, REKEYED_ROWS);
+    } catch (error) {
+      // A process that serves wrote the same row with the keyed user just now; the next round finds it.
+      if (!isUniqueViolation(error)) throw error;
     }
   }
 
   /** @param without collects the organizations without a key: deleted ones, and those whose key cannot be read */
-  private async keyed(users: readonly BareUser[], without: Set<string>): Promise<(BareUser & { readonly keyed: string })[]> {
-    const keyed: (BareUser & { readonly keyed: string })[] = [];
+  private async keyed(users: readonly BareUser[], without: Set<string>): Promise<KeyedUser[]> {
+    const keyed: KeyedUser[] = [];
     for (const user of users) {
       const { organizationId, bare } = user;
       try {

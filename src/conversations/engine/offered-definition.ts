@@ -1,8 +1,5 @@
-import type { ToolDefinition } from '../../models/index.js';
+import { type ToolDefinition, withoutSchema } from '../../models/index.js';
 import { MAX_SCHEMA_CHARACTERS } from './limits.js';
-
-const ANY_INPUT = { type: 'object' } as const;
-const UNTOLD = 'Its arguments are not listed here, because their description is too large.';
 
 /** Sources offer the same definitions run after run, and schemas may be large. */
 const knownCharacters = new WeakMap<ToolDefinition, number>();
@@ -25,7 +22,6 @@ export function offeredDefinition(definition: ToolDefinition): ToolDefinition {
 }
 
 function withoutLargeSchema(definition: ToolDefinition): ToolDefinition {
-  const { name, description, inputSchema } = definition;
-  if (JSON.stringify(inputSchema).length <= MAX_SCHEMA_CHARACTERS) return definition;
-  return { name, description: description === '' ? UNTOLD : `${description}\n\n${UNTOLD}`, inputSchema: ANY_INPUT };
+  if (JSON.stringify(definition.inputSchema).length <= MAX_SCHEMA_CHARACTERS) return definition;
+  return withoutSchema(definition, 'their description is too large');
 }

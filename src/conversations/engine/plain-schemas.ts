@@ -1,7 +1,6 @@
-import { ModelFailure, type ModelRequest, type ToolDefinition } from '../../models/index.js';
+import { ANY_INPUT, ModelFailure, type ModelRequest, type ToolDefinition } from '../../models/index.js';
 import type { OfferedTool } from '../ports/index.js';
 
-const ANY_INPUT = { type: 'object', properties: {} } as const;
 /** From this refusal in a row on, every tool counts as refused. */
 const REFUSALS_BY_NAME = 4;
 

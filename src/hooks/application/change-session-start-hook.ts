@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AgentWrites, type FieldChange, type VersionedPart, VersionedParts, type WriteTarget } from '../../agents/index.js';
+import { AgentWrites, type FieldChange, type VersionedPart, VersionedParts, VersionNotRestorable, type WriteTarget } from '../../agents/index.js';
 import { AppTools } from '../../integrations/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
@@ -47,13 +47,24 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
     return { hook: (await this.settings.find(source, { organizationId, agentId }))?.sessionStart ?? null };
   }
 
-  restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: Snapshot | null): Promise<readonly FieldChange[]> {
-    return this.put(transaction, { organizationId, agentId }, snapshot?.hook ?? null);
+  /** @throws VersionNotRestorable where the agent no longer has the app */
+  async restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: Snapshot | null): Promise<readonly FieldChange[]> {
+    const owner = { organizationId, agentId };
+    const hook = snapshot?.hook ?? null;
+    const changes = await this.put(transaction, owner, hook);
+    if (!hook || changes.length === 0 || (await this.hasApp(transaction, owner, hook.app))) return changes;
+    throw new VersionNotRestorable(
+      `its ${FIELD} calls the app '${hook.app}', which none of the agent's custom-mcp integrations has any more; add one with it first, then restore.`,
+    );
   }
 
-  private async requireApp(transaction: Transaction, { organizationId, agentId }: HooksOwner, app: string): Promise<void> {
-    if ((await this.tools.appsOf(transaction, organizationId, agentId)).has(app)) return;
+  private async requireApp(transaction: Transaction, owner: HooksOwner, app: string): Promise<void> {
+    if (await this.hasApp(transaction, owner, app)) return;
     throw new ValidationFailed(`body/app must be the app of one of the agent's custom-mcp integrations; '${app}' is none of them`);
+  }
+
+  private async hasApp(transaction: Transaction, { organizationId, agentId }: HooksOwner, app: string): Promise<boolean> {
+    return (await this.tools.appsOf(transaction, organizationId, agentId)).has(app);
   }
 
   private async put(transaction: Transaction, owner: HooksOwner, sessionStart: SessionStartHook | null): Promise<FieldChange[]> {

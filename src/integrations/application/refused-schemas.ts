@@ -27,7 +27,7 @@ export interface JudgedTool {
  */
 @Injectable()
 export class RefusedSchemas {
-  /** By integration; then, by provider and tool and also by error text, until when (monotonic clock, in milliseconds). */
+  /** By integration; then, by provider and tool, and by provider alone where it named no tool, until when (monotonic clock, in milliseconds). */
   private readonly refused = new LRUCache<string, Map<string, number>>({ max: MAX_REFUSED_SCHEMAS });
 
   constructor(
@@ -51,13 +51,13 @@ export class RefusedSchemas {
       this.store(integration, state.error, null);
       return;
     }
-    this.remember(integration, toolKey(provider, tool));
-    const error = refusalError(provider, tool, verdict);
-    // For a refusal that names no tool the run calls this for all tools, with the same error.
-    if (this.isKnown(integration, error)) return;
-    this.remember(integration, error);
+    // For a refusal that names no tool the run calls this for all tools: one error tells it.
+    const noted = verdict.isNamed ? toolKey(provider, tool) : provider;
+    const isNoted = this.isKnown(integration, noted);
+    for (const what of [noted, toolKey(provider, tool)]) this.remember(integration, what);
+    if (isNoted) return;
     this.logger.warn({ integrationId: integration.id, provider, reason: verdict.reason }, "A model provider refused a tool's schema");
-    this.store(integration, undefined, error);
+    this.store(integration, undefined, refusalError(provider, tool, verdict));
   }
 
   /** Call when the server has listed its tools again. */

@@ -1,15 +1,18 @@
 import type { Client, Tool } from '@modelcontextprotocol/client';
+import { withoutSchema } from '../../models/index.js';
 import { TimeSlice } from '../../platform/clock/index.js';
 import type { ListedTool } from '../domain/tool-list.js';
 import type { Confidential } from './confidential.js';
 import { McpFailure } from './mcp-failure.js';
 import { CHECK_SLICE_MS, MAX_DESCRIPTION, MAX_LIST_BYTES, MAX_PAGES, MAX_TOOL_NAME, MAX_TOOLS, SDK_TIMEOUT_MS } from './mcp-limits.js';
+import { UNDESCRIBED } from './tool-notes.js';
 import { acceptableSchema } from './tool-schema.js';
 
 const VISIBLE = /^[^\p{C}\p{Z}]+$/u;
 
 /**
- * Every tool that can be offered, from all pages. Wrong ones are left out, of those with the same name all but the first.
+ * Every tool that can be offered, from all pages: one whose schema cannot be sent with a plain object instead. Those without a usable
+ * name are left out, of those with the same name all but the first.
  * @throws McpFailure `protocol` for pages without end, `too_large`; what the SDK throws
  */
 export async function listTools(client: Client, signal: AbortSignal, confidential: Confidential): Promise<readonly ListedTool[]> {
@@ -63,13 +66,8 @@ class ToolList {
 
 function listedTool({ name, description = '', inputSchema, annotations }: Tool): ListedTool | undefined {
   if (!VISIBLE.test(name) || [...name].length > MAX_TOOL_NAME) return undefined;
-  const schema = acceptableSchema(inputSchema);
-  if (!schema) return undefined;
   const short = description.length <= MAX_DESCRIPTION ? description : [...description].slice(0, MAX_DESCRIPTION).join('');
-  return {
-    name,
-    description: short.toWellFormed(),
-    inputSchema: schema,
-    readOnly: annotations?.readOnlyHint === true,
-  };
+  const tool = { name, description: short.toWellFormed(), inputSchema, readOnly: annotations?.readOnlyHint === true };
+  const schema = acceptableSchema(inputSchema);
+  return schema ? { ...tool, inputSchema: schema } : withoutSchema(tool, UNDESCRIBED);
 }

@@ -1,7 +1,7 @@
 import { type CallToolResult, isJSONRPCResultResponse, isSpecType, type JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../models/index.js';
+import { type JsonObject, withoutSchema } from '../../models/index.js';
 import { MAX_CONTENT_BLOCKS, MAX_TOOLS } from './mcp-limits.js';
-import { noteOf } from './tool-notes.js';
+import { noteOf, UNDESCRIBED } from './tool-notes.js';
 
 type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
 
@@ -9,7 +9,7 @@ type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
 const REPAIRED = 'agent-service/repaired';
 
 /** The service does not guess at the content: such an answer does not show whether the call had its effect. */
-const UNREADABLE = 'The tool server answered with a result that cannot be read: its content is not a list.';
+const UNREADABLE = 'The tool server answered with a result that cannot be read: ';
 
 /**
  * An answer in which one wrong part is left out or replaced by a note: the SDK refuses a whole list for one tool, and a whole
@@ -38,12 +38,11 @@ function repairedResult({ content, structuredContent, isError }: JsonObject): Js
   const left = given.length - known.length;
   const blocks = known.map((block, index) => block ?? noteInPlaceOf(given[index]));
   if (left > 0) blocks.push({ type: 'text', text: noteOf(`${left} further parts of the result`) });
-  const isUnreadable = content !== undefined && !Array.isArray(content);
-  if (isUnreadable) blocks.push({ type: 'text', text: UNREADABLE });
   // Servers that answer structured content alone leave out the list, which the SDK takes for empty.
   const isList = Array.isArray(content) || (content === undefined && structuredContent !== undefined);
+  if (!isList) blocks.push({ type: 'text', text: `${UNREADABLE}${content === undefined ? 'it has no content' : 'its content is not a list'}.` });
   const isWhole = isList && left === 0 && !known.includes(undefined) && (isError === undefined || typeof isError === 'boolean');
-  const result = { content: blocks, isError: isError === true || isUnreadable, ...(isWhole ? {} : { _meta: { [REPAIRED]: true } }) };
+  const result = { content: blocks, isError: isError === true || !isList, ...(isWhole ? {} : { _meta: { [REPAIRED]: true } }) };
   if (structuredContent === undefined) return result;
   if (isObject(structuredContent)) return { ...result, structuredContent };
   return { ...result, content: [...blocks, { type: 'text', text: jsonOf(structuredContent) }] };
@@ -78,18 +77,36 @@ function repairedPage({ tools, nextCursor }: JsonObject): JsonObject {
   };
 }
 
-/** What is read of a tool; none for what is no tool. */
+/** What is read of a tool; none for what has no name. */
 function repairedTool(tool: unknown): object[] {
-  if (!isObject(tool) || typeof tool['name'] !== 'string' || !isObject(tool['inputSchema'])) return [];
+  if (!isObject(tool) || typeof tool['name'] !== 'string') return [];
   const { name, title, description, inputSchema, annotations } = tool;
   const readOnlyHint = isObject(annotations) && annotations['readOnlyHint'] === true;
-  const repaired = {
-    name,
-    ...(typeof description === 'string' ? { description } : typeof title === 'string' && { description: title }),
-    inputSchema: 'type' in inputSchema ? inputSchema : { type: 'object', ...inputSchema },
-    annotations: { readOnlyHint },
+  const words = typeof description === 'string' ? description : typeof title === 'string' ? title : '';
+  const told = { name, description: words, annotations: { readOnlyHint } };
+  const schemas = isObject(inputSchema) ? [{ ...inputSchema, type: 'object' }, argumentsOf(inputSchema)] : [];
+  const readable = schemas.map((schema) => ({ ...told, inputSchema: schema })).find(isReadable);
+  return [readable ?? withoutSchema({ ...told, inputSchema: {} }, UNDESCRIBED)];
+}
+
+function isReadable(tool: object): boolean {
+  try {
+    return isSpecType.Tool(tool);
+  } catch (error) {
+    // Nested so deeply that checking it takes all of the stack.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** The arguments of a schema that the SDK refuses: those that are objects, and the names of those that are required. */
+function argumentsOf({ properties, required }: JsonObject): JsonObject {
+  const named = isObject(properties) ? Object.entries(properties).filter(([, schema]) => isObject(schema)) : [];
+  return {
+    type: 'object',
+    properties: Object.fromEntries(named),
+    ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
   };
-  return isSpecType.Tool(repaired) ? [repaired] : [];
 }
 
 function isObject(value: unknown): value is JsonObject {

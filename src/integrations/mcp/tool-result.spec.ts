@@ -18,7 +18,10 @@ describe('what a tool returns', () => {
     const content = [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }];
     expect(received({ content })).toEqual({ output: 'one\n\ntwo', isError: false });
     expect(received({ content: [], isError: true })).toEqual({ output: 'The tool returned nothing.', isError: true });
-    expect(received({})).toMatchObject({ output: 'The tool returned nothing.' });
+  });
+
+  it.each([{}, { result: 'sunny' }])('is an error where it has no content: %j', (result) => {
+    expect(received(result)).toEqual({ output: expect.stringContaining('it has no content'), isError: true });
   });
 
   it.each(['not a list', { type: 'text', text: 'no list' }, null, 7])('is an error where its content is %j', (content) => {

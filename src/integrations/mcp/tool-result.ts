@@ -58,7 +58,7 @@ interface Shown {
 function shown({ label, number, mimeType, data, uri }: Shown): Part {
   const media = mediaOf({ name: `${label}-${number}`, mimeType, data });
   const origin = uri === undefined ? '' : ` of ${JSON.stringify(uri)}`;
-  if (media) return { text: `[${media.name}${origin} (${media.mediaType}) is shown with this result.]`, media };
+  if (media) return { text: `[${media.name}${origin} (${media.mediaType}) is part of this result.]`, media };
   const type = mimeType === undefined ? '' : ` of type ${JSON.stringify(mimeType.slice(0, 100))}`;
   return { text: noteOf(`${label}-${number}${origin}${type}, which cannot be shown,`) };
 }

@@ -1,4 +1,5 @@
 import { connect, type AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { Global, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -217,6 +218,14 @@ describe('bodies that cannot be read', () => {
       const answer = await call('POST', '/v1/notes', { ...authorized, 'content-type': type }, 'text=x');
       expectGeneral(answer, 415, 'unsupported_media_type', 'FST_ERR_CTP_INVALID_MEDIA_TYPE');
     }
+  });
+
+  it.each(['gzip', 'br', 'deflate', 'zstd', 'x'.repeat(9_000)])('are 415 where they are encoded, and name the encoding: %.10s', async (encoding) => {
+    const answer = await call('POST', '/v1/notes', { ...json, 'content-encoding': encoding }, new Uint8Array(gzipSync('{"text":"x"}')));
+    expectGeneral(answer, 415, 'unsupported_media_type', 'FST_ERR_CTP_INVALID_MEDIA_TYPE');
+    expect(answer.body).toMatchObject({ message: expect.stringContaining(`The content encoding "${encoding.slice(0, 50)}`) });
+    expect(JSON.stringify(answer.body).length).toBeLessThan(500);
+    expect((await call('POST', '/v1/notes', { ...json, 'content-encoding': 'identity' }, '{"text":"x"}')).status).toBe(201);
   });
 
   it.each([

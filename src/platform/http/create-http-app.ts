@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookH
 import { Clock } from '../clock/index.js';
 import type { Settings } from '../config/index.js';
 import { TempUploads } from '../files/index.js';
+import { shown } from '../json/index.js';
 import { ShutdownState } from '../lifecycle/index.js';
 import { type Logger, NestLogger } from '../telemetry/index.js';
 import { clientErrorHandler } from './client-error.js';
@@ -17,6 +18,7 @@ import { OpenRequests } from './open-requests.js';
 import { drainRefusedBodies } from './refused-body.js';
 import { answerPreflight, requestIdOf, setCommonHeaders } from './response-headers.js';
 import { ServedRequests } from './served-requests.js';
+import { UnsupportedBody } from './unsupported-body.js';
 import { RequestValidation } from './validation.js';
 import { toWireError, unknownRoute } from './wire-error.js';
 
@@ -117,9 +119,12 @@ function firstHook(request: FastifyRequest, reply: FastifyReply, done: () => voi
 
 function acceptJsonAlone(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: FastifyRequest, body: Buffer) =>
-    readJsonBody(body),
-  );
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, async ({ headers }: FastifyRequest, body: Buffer) => {
+    const encoding = headers['content-encoding'];
+    // A compressed body is small to send and large to read.
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw UnsupportedBody.ofEncoding(shown(encoding));
+    return readJsonBody(body);
+  });
 }
 
 /** Text that the database cannot store comes through percent-encoding too. */

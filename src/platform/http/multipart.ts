@@ -9,6 +9,7 @@ import { FileTooLarge, type TempUpload, type TempUploads } from '../files/index.
 import { field, type FieldOptions, says } from './fields.js';
 import { checkFields } from './json-body.js';
 import { AddRouteConfig } from './public-route.js';
+import { UnsupportedBody } from './unsupported-body.js';
 
 const MULTIPART_BODY = 'http:multipart-body';
 const CONTENT_TYPE = 'multipart/form-data';
@@ -69,7 +70,7 @@ export function acceptMultipart(fastify: FastifyInstance, temp: TempUploads): vo
     if (sent === undefined) return;
     const isMultipart = sent.split(';', 1)[0]?.trim().toLowerCase() === CONTENT_TYPE;
     const accepted = declared(request) ? CONTENT_TYPE : 'application/json';
-    if (isMultipart !== (accepted === CONTENT_TYPE)) throw new UnsupportedContentType(accepted);
+    if (isMultipart !== (accepted === CONTENT_TYPE)) throw UnsupportedBody.ofType(accepted);
   });
   fastify.addHook('preValidation', async (request) => {
     const options = declared(request);
@@ -164,14 +165,6 @@ class FormReader {
 
   private complain(message: string): void {
     this.failure ??= new ValidationFailed(message);
-  }
-}
-
-class UnsupportedContentType extends DomainError {
-  constructor(accepted: string) {
-    super('unsupported_media_type', `The content type of the body is not supported here; send ${accepted}.`, {
-      code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE',
-    });
   }
 }
 

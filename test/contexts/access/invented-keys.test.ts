@@ -70,12 +70,16 @@ describe('a flood of invented keys', () => {
       clock.moveOn(PAUSE_MS);
       pauses += 1;
     }, 100);
-    const statements = await statementsOf(service.database, async () => {
-      const flood = Promise.all(Array.from({ length: 200 }, () => read(invented())));
-      expect((await read(key)).status).toBe(200);
-      expect(new Set((await flood).map(({ status }) => status))).toEqual(new Set([401, 429]));
-    });
-    clearInterval(passing);
+    let statements: readonly string[];
+    try {
+      statements = await statementsOf(service.database, async () => {
+        const flood = Promise.all(Array.from({ length: 200 }, () => read(invented())));
+        expect((await read(key)).status).toBe(200);
+        expect(new Set((await flood).map(({ status }) => status))).toEqual(new Set([401, 429]));
+      });
+    } finally {
+      clearInterval(passing);
+    }
     expect(onKeys(statements).length).toBeLessThanOrEqual(Math.min(pauses, 48));
   });
 

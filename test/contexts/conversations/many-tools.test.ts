@@ -245,7 +245,7 @@ describe('the tools that were found', () => {
     const large = sent.filter(({ name }) => name !== 'find_tools');
     expect(large.length).toBeGreaterThanOrEqual(4);
     for (const { description, input_schema } of large) {
-      expect(input_schema).toEqual({ type: 'object' });
+      expect(input_schema).toEqual({ type: 'object', properties: {} });
       expect(description).toContain('arguments are not listed');
     }
   });

@@ -147,6 +147,24 @@ describe('restoring a version', () => {
   });
 });
 
+describe('restoring a version with a session-start hook', () => {
+  it('is refused where its app is gone, and changes nothing', async () => {
+    const attach = () => hooks.ask<{ id: string }>('POST', 'tool-integrations', {}, customServer({ url: 'http://127.0.0.1:9/mcp' }));
+    const { body } = await attach();
+    const start = { ...START, app: 'tickets' };
+    await hooks.putSessionStart(start);
+    const version = await hooks.version();
+    await hooks.removeSessionStart();
+    await hooks.ask('DELETE', `tool-integrations/${body.id}`);
+    const refused = await hooks.restore(version);
+    expect([refused.status, refused.body]).toMatchObject([422, { code: 'version_not_restorable', message: expect.stringContaining("'tickets'") }]);
+    expect((await hooks.readSessionStart()).status).toBe(404);
+    await attach();
+    expect((await hooks.restore(version)).status).toBe(200);
+    expect((await hooks.readSessionStart()).body).toEqual(start);
+  });
+});
+
 describe('writes that meet', () => {
   const stale = { headers: { 'if-match': '"1"' } };
 

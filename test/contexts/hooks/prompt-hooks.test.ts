@@ -196,12 +196,17 @@ describe('history that a request sends', () => {
   });
 
   it('costs a statement more only where hooks have something to say of it', async () => {
+    const keepsJudgments = (sql: string): boolean => sql.includes('judged');
     const [without, silent] = [await talkWith(service, {}), (await judged(() => ({}))).talk];
     for (const talk of [without, silent]) {
       service.models.next(says('Hello.'));
       const statements = await statementsOf(service.database, () => complete(talk, [user('one'), user('two')]));
-      expect(statements.filter((sql) => sql.includes('judged'))).toEqual([]);
+      expect(statements.filter(keepsJudgments)).toEqual([]);
     }
+    const { talk } = await judged(() => ({ additionalContext: 'heard' }));
+    service.models.next(says('Hello.'));
+    const statements = await statementsOf(service.database, () => complete(talk, [user('one'), user('two')]));
+    expect(statements.filter(keepsJudgments)).toHaveLength(1);
   });
 });
 

@@ -151,10 +151,12 @@ describe('the name of a tool that an agent was once offered', () => {
 
   it('is known without a statement more once a process has offered the tool', async () => {
     await connect(service, talk, customServer('crm', await serve({ name: 'wipe' })));
-    await offered();
-    const statements = await statementsOf(service.database, () => offered());
-    expect(statements.length).toBeGreaterThan(0);
-    expect(statements.filter((sql) => sql.includes('tool_names'))).toEqual([]);
+    const ofNames = async (): Promise<number> => {
+      const statements = await statementsOf(service.database, () => offered());
+      return statements.filter((sql) => sql.includes('tool_names')).length;
+    };
+    expect(await ofNames()).toBeGreaterThan(0);
+    expect(await ofNames()).toBe(0);
   });
 });
 

@@ -32,9 +32,9 @@ const CONTENT: Readonly<Record<string, NonNullable<ServedTool['run']>>> = {
 
 const TEXTS: Readonly<Record<string, string>> = {
   text: 'one\n\ntwo',
-  image: 'A chart:\n\n[image-2 (image/png) is shown with this result.]',
+  image: 'A chart:\n\n[image-2 (image/png) is part of this result.]',
   note: 'Resource "file:///note.md":\n# Note',
-  report: '[resource-1.pdf of "file:///report.pdf" (application/pdf) is shown with this result.]',
+  report: '[resource-1.pdf of "file:///report.pdf" (application/pdf) is part of this result.]',
   archive: '[resource-1 of "file:///all.zip" of type "application/zip", which cannot be shown, is left out.]',
   link: 'Link to resource "https://example.com/doc": Handbook, text/html',
   structured: '{"degrees":21,"sky":["clear"]}',

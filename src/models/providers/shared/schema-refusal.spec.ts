@@ -33,6 +33,11 @@ describe('a refusal because of a schema', () => {
     ['Gemini, in its details', gemini('Invalid JSON payload received.', [{ fieldViolations: [{ field: 'tools[0].functionDeclarations[0].parametersJsonSchema' }] }]), ['zero']],
     ['Gemini, without a place', gemini('The specified schema produces a constraint that has too many states for serving.'), []],
     ['Gemini, as a list', JSON.stringify([gemini("at 'tools[0].function_declarations[1].parameters'")]), ['one']],
+    [
+      'Anthropic, of an argument with the name of something else',
+      anthropic('tools.3.custom.input_schema: properties.response_format.tool_choice is invalid'),
+      ['three'],
+    ],
     ['a body that was cut', '{"error":{"message":"tools.1.custom.input_schema: JSON schema is inv', ['one']],
   ])('is known in the words of %s', (_provider, body, tools) => {
     expect(told(body)?.tools).toEqual(tools);
@@ -42,6 +47,9 @@ describe('a refusal because of a schema', () => {
     ['a name of a tool', anthropic("tools.2.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'")],
     ['a message', anthropic('messages.1.content.0: unexpected `tool_use_id`')],
     ['the schema of the answer', openai("Invalid schema for response_format 'x': In context=(), no.", 'text.format.schema', 'invalid_json_schema')],
+    ['the choice of a tool', openai('Invalid tool_choice: the function has no schema', 'tool_choice.function.name', 'invalid_value')],
+    ['an earlier call', anthropic('messages.3.content.0.tool_use.input: does not match the schema of the tool')],
+    ['structured output', anthropic('output_format: tools with strict schemas cannot be used with structured outputs')],
     ['anything', gemini('Request contains an invalid argument.')],
     ['no error at all', ''],
   ])('is not one because of %s', (_what, body) => {

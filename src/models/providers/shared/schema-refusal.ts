@@ -15,8 +15,9 @@ const PLACES = [
 const NAMED = /\bschema for function '([\w-]{1,64})'/gi;
 /** A refusal of the schema of one tool, or of all together, that does not name a tool. */
 const UNNAMED = /\binvalid_function_parameters\b|\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b.{0,200}\bschemas?\b|\bschemas?\b.{0,200}\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b|\bspecified schema produces a constraint\b/is;
-/** Refusals of another schema: that of the answer. */
-const OF_ANSWER = /\bresponse_?(?:format|schema|json_?schema)\b|\btext\.format\b|\boutput_(?:format|config)\b/i;
+/** Refusals of something else in the request: the schema of the answer, the choice of a tool, a message. */
+const OF_ANOTHER_PART =
+  /\bresponse_?(?:format|schema|json_?schema)\b|\btext\.format\b|\boutput_(?:format|config)\b|\bjson_schema\b|\bstructured outputs?\b|\btool_?(?:choice|config|use|calls?|results?)\b|\b(?:messages|contents|input)[.[]\d/i;
 /** Keys of the usual forms, which an answer may quote. */
 const KEY_LIKE = /\b(?:sk|ak|pk|rk|AIza|whsec|Bearer)[-_ ]?[\w.~+/-]{12,}=*/g;
 
@@ -28,11 +29,10 @@ const KEY_LIKE = /\b(?:sk|ak|pk|rk|AIza|whsec|Bearer)[-_ ]?[\w.~+/-]{12,}=*/g;
 export function schemaRefusal(body: string, tools: readonly ToolDefinition[], secrets: readonly string[]): SchemaRefusal | undefined {
   if (tools.length === 0) return undefined;
   const { message, said } = wordsOf(body);
-  if (OF_ANSWER.test(said)) return undefined;
   const places = PLACES.flatMap((place) => [...said.matchAll(place)].map(([, index]) => tools[Number(index)]?.name));
   const names = [...said.matchAll(NAMED)].map(([, name]) => tools.find((tool) => tool.name === name)?.name);
   const told = [...new Set([...places, ...names].filter((name) => name !== undefined))];
-  if (told.length === 0 && !UNNAMED.test(said)) return undefined;
+  if (told.length === 0 && (OF_ANOTHER_PART.test(said) || !UNNAMED.test(said))) return undefined;
   return { tools: told, reason: quoted(message, secrets) };
 }
 
