@@ -8,6 +8,7 @@ import { built } from './knowledge-stage.ts';
 import { MemoryText, STORED_SEED } from './memory-text.ts';
 
 const HOURS_APART = 12;
+const REKEYED_WITHIN_MS = 300_000;
 
 /**
  * Writes memories as saves leave them: so many of the user by each of the agents, one each half day until now. They are ordered by
@@ -32,7 +33,11 @@ export async function fillMemories(database: SqlExecutor, agents: readonly strin
     [agents, bareUserKey(userId), JSON.stringify(memories)],
   );
   const bare = async (): Promise<boolean> => (await database.query('select 1 from memories where user_key = $1 limit 1', [bareUserKey(userId)])).length > 0;
-  while (await bare()) await setTimeout(1_000);
+  const deadline = Date.now() + REKEYED_WITHIN_MS;
+  while (await bare()) {
+    if (Date.now() > deadline) throw new Error('The service has not re-keyed the memories; is a process running that runs jobs?');
+    await setTimeout(1_000);
+  }
   await database.query('vacuum analyze memories');
 }
 

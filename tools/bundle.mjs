@@ -1,6 +1,6 @@
 // Bundles the code that a process loads, so that a start reads a few files instead of four thousand. The source is dist/, where
 // every file stays as it was built, because tests and benchmarks import single files. `dist/main.js` and the other entries become
-// one line that loads their bundle.
+// a few lines that load their bundle.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -40,6 +40,16 @@ const fromItsPlace = {
   },
 };
 
+/** An older Node would fail at the first import of something that it lacks, and print a line of the bundle, which is a whole file. */
+const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+const [MAJOR, MINOR] = engines.node.match(/\d+/g).map(Number);
+const CHECK_NODE = `const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < ${MAJOR} || (major === ${MAJOR} && minor < ${MINOR})) {
+  process.stderr.write(\`This program needs Node ${MAJOR}.${MINOR} or later; this is Node \${process.versions.node}\\n\`);
+  process.exit(1);
+}
+`;
+
 rmSync(FOLDER, { recursive: true, force: true });
 for (const entries of PROGRAMS) {
   await build({
@@ -68,5 +78,5 @@ for (const [name, entry] of Object.entries(Object.assign({}, ...PROGRAMS))) {
   const bundle = relative(dirname(resolve(entry)), resolve(FOLDER, `${name}.js`));
   // For tests that change classes before a program runs.
   renameSync(entry, entry.replace(/\.js$/, '.unbundled.js'));
-  writeFileSync(entry, `import '${bundle.startsWith('.') ? bundle : `./${bundle}`}';\n`);
+  writeFileSync(entry, `${CHECK_NODE}await import('${bundle.startsWith('.') ? bundle : `./${bundle}`}');\n`);
 }

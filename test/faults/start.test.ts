@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { dataFolder } from '../support/data-folder.js';
@@ -137,6 +137,14 @@ describe('a start that a setting makes impossible', () => {
     const file = join(folder(), 'file');
     writeFileSync(file, '');
     await expectOneLine(/^DATA_DIR: .* cannot be written to/, { DATA_DIR: file });
+  });
+
+  it('(a database that is damaged) ends in one line that names the setting and leaves the files as they are; exit code 1', async () => {
+    const database = join(folder(), 'database');
+    mkdirSync(database);
+    writeFileSync(join(database, 'PG_VERSION'), 'damaged');
+    await expectOneLine(/^DATA_DIR: the database in .* does not start \(.*\); it is damaged, or is none\. Restore/, { DATA_DIR: dirname(database) });
+    expect(readdirSync(database)).toEqual(['PG_VERSION']);
   });
 
   it('(a catalogue that is not there, or is none) ends in one line that names the setting; exit code 1', async () => {

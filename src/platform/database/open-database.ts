@@ -7,7 +7,8 @@ import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig as definePglite } from '@mikro-orm/pglite';
 import { defineConfig as definePostgres } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import type { Settings } from '../config/index.js';
+import { InvalidSetting, type Settings } from '../config/index.js';
+import { messageOf } from '../errors/index.js';
 import { connectFailure } from './connect-failure.js';
 import { Database } from './database.js';
 import { takeDataFolder } from './data-folder.js';
@@ -94,11 +95,16 @@ async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]):
   try {
     const folder = join(dataDir, 'database');
     if (!existsSync(folder)) await makeDatabase(folder, schemas);
-    const open = await openPglite({ dataDir: folder }, schemas);
+    const pglite = await startPglite({ dataDir: folder }).catch((cause: unknown): never => {
+      const why = `the database in ${folder} does not start (${messageOf(cause)})`;
+      throw new InvalidSetting(`DATA_DIR: ${why}; it is damaged, or is none. Restore it from a backup, or name another folder`, { cause });
+    });
+    const open = await openRunningPglite(pglite, schemas);
     return {
       ...open,
       close: async () => {
         await open.close();
+        await pglite.close();
         release();
       },
     };

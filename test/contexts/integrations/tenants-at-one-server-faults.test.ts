@@ -7,7 +7,7 @@ import { Talk } from '../../support/talk.js';
 import { alwaysUses, attach, customServer, echoOf, integrationsPath, usesTools } from '../../support/tool-runs.js';
 import { until } from '../../support/until.js';
 
-const ORGANIZATIONS = 200;
+const ORGANIZATIONS = 100;
 /** Of what is begun or ended at once, as a test's database has few connections. */
 const FEW = 20;
 // No call takes too long, however many are under way.

@@ -51,7 +51,9 @@ export class OpenApiDocument {
     }
     for (const { schema, property, values } of this.enumerations) {
       const { properties = {} } = (document.components?.schemas?.[schema] ?? {}) as { readonly properties?: Readonly<Record<string, object>> };
-      Object.assign(properties[property] ?? {}, { enum: values });
+      const described = properties[property];
+      if (!described) throw new Error(`The document has no property ${schema}.${property}, whose values were given`);
+      Object.assign(described, { enum: values });
     }
     const schemas = { ...document.components?.schemas, ...this.withFacts(document), ...ERROR_SCHEMAS } as NonNullable<
       OpenAPIObject['components']
