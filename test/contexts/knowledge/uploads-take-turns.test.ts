@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CheckUploadsProcessor } from '../../../src/knowledge/jobs/check-uploads.job.js';
 import { DocumentParser } from '../../../src/knowledge/parsing/document-parser.js';
 import { UploadTurnRepository } from '../../../src/knowledge/persistence/upload-turn.repository.js';
@@ -28,6 +28,25 @@ async function owner(): Promise<Owner> {
   return { key, agentId: await service.agent(key) };
 }
 
+/** What lets each parse that is held come back. */
+const held: (() => void)[] = [];
+afterEach(() => {
+  jest.restoreAllMocks();
+  releaseParses();
+});
+
+/** Keeps each parse under way until `releaseParses`, which fails it: a file that is there still is parsed again later. */
+function holdParses(): void {
+  jest
+    .spyOn(service.app.get(DocumentParser, { strict: false }), 'parse')
+    .mockImplementation(() => new Promise((_, reject) => held.push(() => reject(new Error('away')))));
+}
+
+/** Otherwise they take the turns of the next test's files, and the service waits for them when it is stopped. */
+function releaseParses(): void {
+  for (const release of held.splice(0)) release();
+}
+
 const processing = async (whose: Owner): Promise<readonly KnowledgeFile[]> => (await listFiles(service, whose)).filter(({ status }) => status === 'processing');
 const check = (): Promise<void> => service.app.get(CheckUploadsProcessor, { strict: false }).process(activeJob({}));
 
@@ -42,27 +61,24 @@ describe('organizations take turns', () => {
   it('also where the parser never comes back from them', async () => {
     const parser = service.app.get(DocumentParser, { strict: false });
     const original = parser.parse.bind(parser);
-    const stuck: (() => void)[] = [];
-    const parse = jest.spyOn(parser, 'parse').mockImplementation(async (document, signal) => {
-      if (document.name === 'stuck.txt') await new Promise<void>((resolve) => stuck.push(resolve));
+    jest.spyOn(parser, 'parse').mockImplementation(async (document, signal) => {
+      if (document.name === 'stuck.txt') await new Promise<void>((resolve) => held.push(resolve));
       return original(document, signal);
     });
     for (let count = 0; count < 6; count += 1) await addFile(service, many!, { content: 'x', name: 'stuck.txt' });
     await learn(service, other!, 'about lions', 'about tigers');
-    expect([stuck.length, (await processing(many!)).length]).toEqual([2, 6]);
-    parse.mockRestore();
-    for (const release of stuck) release();
+    expect([held.length, (await processing(many!)).length]).toEqual([2, 6]);
+    jest.restoreAllMocks();
+    releaseParses();
     expect((await settledFiles(service, many!)).map(({ status }) => status)).toEqual(Array(6).fill('ready'));
   });
 });
 
 describe('the turn of a file', () => {
   it('is given to as many as turns are free, however the database comes to them', async () => {
-    const parser = service.app.get(DocumentParser, { strict: false });
-    const stuck: (() => void)[] = [];
-    const parse = jest.spyOn(parser, 'parse').mockImplementation(() => new Promise((_, reject) => stuck.push(() => reject(new Error('away')))));
+    holdParses();
     for (let count = 0; count < 6; count += 1) await addFile(service, many!, { content: 'x', name: 'stuck.txt' });
-    await until(() => stuck.length === 2, 'two files to have their turn');
+    await until(() => held.length === 2, 'two files to have their turn');
     const [row] = await service.database.query<{ id: string }>('select organization_id::text as id from agents where id = $1::uuid', [many!.agentId]);
     const taken = await service.database.transaction(async (transaction) => {
       // For each file the next ones are looked for anew.
@@ -70,39 +86,32 @@ describe('the turn of a file', () => {
       return service.app.get(UploadTurnRepository, { strict: false }).takeNext(transaction, row!.id, 3, clock.now());
     });
     expect(taken).toHaveLength(1);
-    parse.mockRestore();
     // Nobody is to parse them again.
     await service.http('DELETE', `/v1/agents/${many!.agentId}`, { key: many!.key });
-    for (const release of stuck) release();
   });
 
   it('goes on to the next where it is deleted, and where it cannot be read', async () => {
-    const parser = service.app.get(DocumentParser, { strict: false });
-    const stuck: (() => void)[] = [];
-    const parse = jest.spyOn(parser, 'parse').mockImplementation(() => new Promise((_, reject) => stuck.push(() => reject(new Error('away')))));
+    holdParses();
     const first = [await addFile(service, many!, 'one'), await addFile(service, many!, 'two')];
     const third = await addFile(service, many!, 'three');
-    await until(() => stuck.length === 2, 'two of them to be parsed');
+    await until(() => held.length === 2, 'two of them to be parsed');
     for (const { id } of first) await service.http('DELETE', `${filesPath(many!)}/${id}`, { key: many!.key });
-    parse.mockRestore();
-    for (const release of stuck) release();
+    jest.restoreAllMocks();
+    releaseParses();
     expect(await settledFiles(service, many!)).toMatchObject([{ id: third.id, status: 'ready' }]);
   });
 
   it('is given by the check where it was lost, and to no more files than others have', async () => {
     const files = [];
-    const lost = Promise.withResolvers<never>();
-    const parse = jest.spyOn(service.app.get(DocumentParser, { strict: false }), 'parse').mockImplementation(() => lost.promise);
+    holdParses();
     for (let count = 0; count < 5; count += 1) files.push(await addFile(service, many!, `number ${count}`));
-    await until(() => parse.mock.calls.length === 2, 'two of them to be parsed');
-    parse.mockRestore();
+    await until(() => held.length === 2, 'two of them to be parsed');
+    jest.restoreAllMocks();
     // As where both jobs were lost with their turns.
     await service.database.query(`update knowledge_uploads set turn = 'over' where turn = 'taken'`);
     clock.moveOn(HOUR_MS);
     await check();
     expect((await settledFiles(service, many!)).map(({ status }) => status)).toEqual(Array(5).fill('ready'));
     expect(files).toHaveLength(5);
-    // The service would wait for them when it is stopped.
-    lost.reject(new Error('away'));
   });
 });
