@@ -20,6 +20,7 @@ import { runSessions } from './sessions.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
 import { runTraces } from './traces.ts';
+import { runStarts } from './starts.ts';
 import { runTools } from './tool-servers.ts';
 import { runGrowth } from './thread-sizes.ts';
 
@@ -74,6 +75,7 @@ async function run(stage: Stage): Promise<Report> {
   const search = plan.search && (await runSearch(stage, plan.search, say));
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
   const traces = plan.traces && (await runTraces(stage, plan.traces, say));
+  const starts = plan.starts && (await runStarts(stage, plan.starts, say));
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -93,6 +95,7 @@ async function run(stage: Stage): Promise<Report> {
     search,
     uploads,
     traces,
+    starts,
   };
 }
 

@@ -1,4 +1,5 @@
 import { INSTANT, type ReplyScript } from './script.ts';
+import type { StartPlan } from './starts.ts';
 import type { TargetKind, RunForm } from './targets.ts';
 
 /** One line of the throughput table: the same load on each of some targets. */
@@ -137,7 +138,7 @@ export interface TracesPlan {
   readonly purged: number;
 }
 
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'uploads', 'traces'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'uploads', 'traces', 'starts'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -153,6 +154,7 @@ export interface Plan {
   readonly search: SearchPlan | null;
   readonly traces: TracesPlan | null;
   readonly uploads: UploadPlan | null;
+  readonly starts: StartPlan | null;
 }
 
 /** Runs of one round on the service at most: bounds how many agents are needed to stay below their limits. */
@@ -263,6 +265,7 @@ const FULL: Plan = {
   search: SEARCH,
   uploads: UPLOADS,
   traces: TRACES,
+  starts: { rounds: 10 },
 };
 
 const QUICK: Plan = {
@@ -285,11 +288,12 @@ const QUICK: Plan = {
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
   traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
+  starts: { rounds: 3 },
 };
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -309,6 +313,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     search: asked('search') ? search : null,
     uploads: asked('uploads') ? uploads : null,
     traces: asked('traces') ? traces : null,
+    starts: asked('starts') ? starts : null,
   };
 }
 

@@ -207,7 +207,7 @@ describe('a list of tools', () => {
   const UNLISTED = 'Its arguments are not listed here, because the server does not describe them in a form that models take.';
   it.each<[string, unknown, object, string]>([
     ...[undefined, null, 'object', ['object'], true].map((schema): [string, unknown, object, string] => [
-      `its schema is ${String(JSON.stringify(schema))}`, schema, NO_ARGUMENTS, UNLISTED,
+      `its schema is ${JSON.stringify(schema)}`, schema, NO_ARGUMENTS, UNLISTED,
     ]),
     ['its type is another', { type: 'string' }, NO_ARGUMENTS, ''],
     ['its arguments are a list', { type: 'object', properties: [] }, NO_ARGUMENTS, ''],

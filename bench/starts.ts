@@ -1,0 +1,82 @@
+/** What starts of the embedded default and commands of the operator cost, beside a Node process that does nothing. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { median, round } from './figures.ts';
+import type { Say } from './passes.ts';
+import type { Environment } from './processes.ts';
+import { processorMs } from './samples.ts';
+import type { Stage } from './stage.ts';
+import { table } from './table.ts';
+
+export interface StartPlan {
+  readonly rounds: number;
+}
+
+const KINDS = {
+  nothing: 'a Node process that does nothing',
+  first: 'first start, in an empty folder',
+  commandToService: '`org list` while the service runs',
+  again: 'start on the same folder',
+  command: '`org list` without the service',
+} as const;
+type Kind = keyof typeof KINDS;
+
+interface Cost {
+  readonly wallMs: number;
+  /** Of the process, until it is ready or has ended. */
+  readonly processorMs: number;
+}
+
+export interface StartFigures extends Cost {
+  readonly kind: Kind;
+  /** Processor time, as a multiple of `nothing` in the same round. */
+  readonly multiple: number;
+}
+
+/** Has a process write its processor time, in milliseconds, where nothing else is written. */
+const TELL_TIME = `import { writeSync } from 'node:fs';
+process.on('exit', () => { const { user, system } = process.cpuUsage(); writeSync(2, String((user + system) / 1000)); });`;
+
+async function program(words: readonly string[], env: Environment): Promise<Cost> {
+  const began = performance.now();
+  const preload = `data:text/javascript,${encodeURIComponent(TELL_TIME)}`;
+  const { PATH = '', HOME = '' } = process.env;
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', preload, ...words], { env: { PATH, HOME, ...env } });
+  return { wallMs: performance.now() - began, processorMs: Number(stderr) };
+}
+
+async function measureRound(stage: Stage): Promise<Record<Kind, Cost>> {
+  const env = { DATA_DIR: stage.makeFolder() };
+  const command = ['dist/cli.js', 'org', 'list'];
+  const started = async (): Promise<Cost & { stop(): Promise<void> }> => {
+    const began = performance.now();
+    const service = await stage.processes.startService('all', env, []);
+    return { wallMs: performance.now() - began, processorMs: processorMs(service.pid), stop: () => service.stop() };
+  };
+  const nothing = await program(['-e', '0'], {});
+  const first = await started();
+  const commandToService = await program(command, env);
+  await first.stop();
+  const again = await started();
+  await again.stop();
+  return { nothing, first, commandToService, again, command: await program(command, env) };
+}
+
+export async function runStarts(stage: Stage, { rounds }: StartPlan, say: Say): Promise<StartFigures[]> {
+  const measured: Record<Kind, Cost>[] = [];
+  for (let nth = 1; nth <= rounds; nth += 1) {
+    say(`starts: round ${nth} of ${rounds}`);
+    measured.push(await measureRound(stage));
+  }
+  return (Object.keys(KINDS) as Kind[]).map((kind) => ({
+    kind,
+    wallMs: round(median(measured.map((costs) => costs[kind].wallMs)), 0),
+    processorMs: round(median(measured.map((costs) => costs[kind].processorMs)), 0),
+    multiple: round(median(measured.map((costs) => costs[kind].processorMs / costs.nothing.processorMs)), 1),
+  }));
+}
+
+export function startsText(figures: readonly StartFigures[]): string {
+  const rows = figures.map(({ kind, wallMs, processorMs, multiple }) => [KINDS[kind], wallMs, processorMs, multiple.toFixed(1)]);
+  return table(['What', 'ms (p50)', 'CPU ms (p50)', 'CPU / a process that does nothing'], rows);
+}
