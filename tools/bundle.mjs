@@ -1,7 +1,7 @@
 // Bundles the code that a process loads, so that a start reads a few files instead of four thousand. The source is dist/, where
 // every file stays as it was built, because tests and benchmarks import single files. `dist/main.js` and the other entries become
 // a few lines that load their bundle.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
@@ -50,9 +50,20 @@ if (major < ${MAJOR} || (major === ${MAJOR} && minor < ${MINOR})) {
 }
 `;
 
+const NAME_ALL = 'var __name=(target,value)=>__defProp(target,"name",{value,configurable:true});';
+const NAME_CLASSES = 'var __name=(target,value)=>typeof target==="string"?__defProp(value,"name",{value:target,configurable:true}):target;';
+
+/**
+ * Defining the name of a function each time that a closure is made takes 7 % of a run. Of a class the two arguments change places, by which
+ * the helper knows it and no column of the source map moves.
+ */
+function nameOnlyClasses(code) {
+  return code.replace(/static\{__name\(this,("(?:[^"\\]|\\.)*")\)\}/g, 'static{__name($1,this)}').replace(NAME_ALL, NAME_CLASSES);
+}
+
 rmSync(FOLDER, { recursive: true, force: true });
 for (const entries of PROGRAMS) {
-  await build({
+  const { outputFiles } = await build({
     entryPoints: entries,
     outdir: FOLDER,
     bundle: true,
@@ -62,8 +73,9 @@ for (const entries of PROGRAMS) {
     platform: 'node',
     target: 'node22.17',
     minifyWhitespace: true,
-    // Nest, the logger and errors use the names of classes.
+    // Nest, the logger and errors use the names of classes; `nameOnlyClasses` takes away the names of functions.
     keepNames: true,
+    write: false,
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
@@ -73,6 +85,9 @@ for (const entries of PROGRAMS) {
     banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
     plugins: [fromItsPlace],
   });
+  mkdirSync(FOLDER, { recursive: true });
+  if (!outputFiles.some(({ text }) => text.includes(NAME_ALL))) throw new Error('esbuild names functions in another way than `nameOnlyClasses` expects');
+  for (const { path, contents, text } of outputFiles) writeFileSync(path, path.endsWith('.js') ? nameOnlyClasses(text) : contents);
 }
 for (const [name, entry] of Object.entries(Object.assign({}, ...PROGRAMS))) {
   const bundle = relative(dirname(resolve(entry)), resolve(FOLDER, `${name}.js`));
