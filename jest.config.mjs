@@ -27,8 +27,8 @@ export default {
     { ...shared, displayName: 'browser', rootDir: '.', testMatch: ['<rootDir>/test/browser/**/*.test.ts'] },
   ].filter(({ displayName }) => (displayName === 'browser') === isBrowser && !(isCluster && displayName === 'architecture')),
   testTimeout: 60_000,
-  // Jest leaves one core free by default; on two that would be half of them.
-  maxWorkers: '100%',
+  // Jest leaves one core free by default; on two that would be half of them. On a cluster tests wait for other processes, the databases' among them.
+  maxWorkers: isCluster ? '150%' : '100%',
   // Modules are never unloaded, so a worker grows with every file it runs.
   workerIdleMemoryLimit: '2500MB',
 };
