@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** Jest finds the files, starts the workers and tells what came of it; Node itself loads what a file imports. */
 const shared = {
   testRunner: '<rootDir>/test/support/jest/native-runner.mjs',
@@ -28,7 +30,8 @@ export default {
   ].filter(({ displayName }) => (displayName === 'browser') === isBrowser && !(isCluster && displayName === 'architecture')),
   testTimeout: 60_000,
   // Jest leaves one core free by default; on two that would be half of them. On a cluster tests wait for other processes, the databases' among them.
-  maxWorkers: isCluster ? '150%' : '100%',
+  // A number, because jest takes a percentage above 100 for a number of workers.
+  maxWorkers: isCluster ? Math.ceil(1.5 * availableParallelism()) : '100%',
   // Modules are never unloaded, so a worker grows with every file it runs.
   workerIdleMemoryLimit: '2500MB',
 };
