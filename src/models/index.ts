@@ -6,12 +6,14 @@ import { modelsSchema } from './persistence/models.schema.js';
 export const modelsContext = { name: 'models', modules: [ModelsModule, GatewaysModule], schema: modelsSchema } satisfies Context;
 
 export { GatewaysModule, ModelsModule, modelsSchema };
+export { AgentLoops } from './application/agent-loops.js';
 export { type EmbeddingFailure, EmbedTexts } from './application/embed-texts.js';
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';
 export { QueryEmbeddings } from './application/query-embeddings.js';
 export { checkProviderSettings } from './application/managed-providers.js';
 export { type CatalogueModel, creditsFor } from './domain/catalogue-model.js';
+export type { LoopedRun } from './domain/agent-loop.js';
 export { GatewayNotPermitted } from './domain/gateway.errors.js';
 export {
   type GatewayAddress,

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { Clock } from '../platform/clock/index.js';
 import { Settings } from '../platform/config/index.js';
 import { secureRandomBytes } from '../platform/ids/index.js';
+import { ChildProcesses } from '../platform/processes/index.js';
+import { AGENT_LOOPS, AgentLoops } from './application/agent-loops.js';
 import { EmbedTexts } from './application/embed-texts.js';
 import { managedAccess } from './application/managed-providers.js';
 import { MODEL_RUNTIMES, ModelGateway, type ModelRuntimes } from './application/model-gateway.js';
@@ -11,6 +13,7 @@ import type { ModelRuntime } from './domain/model-runtime.js';
 import { ProviderModelsController } from './http/provider-models.controller.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
 import { MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
+import { LOOPS } from './providers/loops.js';
 import { SandboxRuntime } from './providers/sandbox/sandbox.runtime.js';
 import { OnDemandRuntime } from './providers/shared/on-demand.runtime.js';
 import { RetryingRuntime } from './providers/shared/retrying.runtime.js';
@@ -46,8 +49,10 @@ function randomFraction(): number {
       inject: [Settings, ModelTransport, Clock],
     },
     ...[EmbedTexts, QueryEmbeddings],
+    ...[ChildProcesses, ...LOOPS, AgentLoops],
+    { provide: AGENT_LOOPS, useFactory: (...loops: unknown[]) => loops, inject: [...LOOPS] },
     ModelGateway,
   ],
-  exports: [EmbeddingModel, EmbedTexts, ModelGateway, QueryEmbeddings],
+  exports: [AgentLoops, EmbeddingModel, EmbedTexts, ModelGateway, QueryEmbeddings],
 })
 export class ModelsModule {}

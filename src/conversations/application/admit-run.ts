@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RunnableAgent } from '../../agents/index.js';
-import { ModelGateway } from '../../models/index.js';
+import { AgentLoops, ModelGateway } from '../../models/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { agentCannotRun, serviceStopping } from '../domain/conversations.errors.js';
 import { RUN_ADMISSIONS } from '../engine/run-extensions.js';
@@ -11,13 +11,14 @@ import type { RunAdmission } from '../ports/index.js';
 export class AdmitRun {
   constructor(
     private readonly models: ModelGateway,
+    private readonly loops: AgentLoops,
     private readonly shutdown: ShutdownState,
     @Inject(RUN_ADMISSIONS) private readonly admissions: readonly RunAdmission[],
   ) {}
 
   /**
    * @throws DomainError `unavailable` while the process stops, `unprocessable` for an agent without a key for its
-   * provider, and what other contexts refuse with
+   * provider or whose loop is not installed, and what other contexts refuse with
    */
   async execute(organizationId: string, agent: RunnableAgent): Promise<void> {
     if (this.shutdown.isStopping) throw serviceStopping();
@@ -25,6 +26,8 @@ export class AdmitRun {
     if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
       throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
     }
+    const missing = this.loops.missing(type);
+    if (missing !== null) throw agentCannotRun(missing);
     for (const admission of this.admissions) await admission.admit({ organizationId, agent });
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ModelFailure } from '../../models/index.js';
+import { AgentLoops, type LoopedRun, ModelFailure } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
@@ -26,6 +26,7 @@ export class RunEngine {
     private readonly callModel: CallModel,
     private readonly executeTools: ExecuteTools,
     private readonly persistRun: PersistRun,
+    private readonly loops: AgentLoops,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -43,14 +44,19 @@ export class RunEngine {
   }
 
   private async *advance(state: RunState): AsyncGenerator<RunEvent, RunOutcome> {
+    const { agent, organizationId, signal } = state.context;
+    let loop: LoopedRun | undefined;
     try {
       let next: NextStep = await this.prepareRun.run(state);
+      loop = this.loops.begin(agent.provider.type, organizationId, signal);
       for (;;) {
         switch (next.kind) {
           case 'call_model':
+            if (loop) await loop.readyForModel();
             next = yield* this.callModel.run(state);
             break;
           case 'execute_tools':
+            if (loop) await loop.readyForTools(next.calls.length);
             next = yield* this.executeTools.run(state, next.calls);
             break;
           case 'resume_tools':
@@ -64,7 +70,9 @@ export class RunEngine {
       }
     } catch (error) {
       this.log(state.context, error);
-      return resolveFailure(error, state.context.signal);
+      return resolveFailure(error, signal);
+    } finally {
+      loop?.end();
     }
   }
 

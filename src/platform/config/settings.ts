@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { OTLP_VARIABLES, otlpOf } from './otlp.js';
 import { trustedProxies } from './trusted-proxies.js';
@@ -21,6 +23,9 @@ const headerName = z
   .refine((name) => !TAKEN_HEADERS.includes(name), { message: `must not be one of ${TAKEN_HEADERS.join(', ')}` });
 
 const positiveSeconds = z.coerce.number({ message: 'must be a whole number of seconds' }).int().positive();
+
+/** Where `npm run install:claude-agent` installs, beside this project's `package.json`. */
+const CLAUDE_AGENT_FOLDER = fileURLToPath(new URL('../../../claude-agent', import.meta.url));
 
 /** A year: a session that lives longer is no session. */
 const MAX_SESSION_SECONDS = 31_536_000;
@@ -82,6 +87,8 @@ const environmentSchema = z.object({
   EGRESS_ALLOW: exemptions.optional(),
   MCP_CATALOGUE: z.string().optional(),
   MCP_LOCAL_SERVERS: z.coerce.number({ message: 'must be a number of processes' }).int().min(0).max(50).default(20),
+  CLAUDE_AGENT_DIR: z.string().default(CLAUDE_AGENT_FOLDER),
+  CLAUDE_AGENT_PROCESSES: z.coerce.number({ message: 'must be a number of processes' }).int().min(1).max(100).default(4),
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
   WORKFLOW_PLATFORM_URL: workflowPlatformUrl.optional(),
   WORKFLOW_PLATFORM_TOKEN: z
@@ -207,6 +214,8 @@ export class Settings extends WithEnvironment {
   readonly mcpCatalogue = this.env.MCP_CATALOGUE;
   /** Most local tool servers that this process runs at a time. */
   readonly mcpLocalServers = this.env.MCP_LOCAL_SERVERS;
+  /** The folder with the Claude Agent SDK, and most of its processes that this process runs at a time. */
+  readonly claudeAgent = { folder: resolve(this.env.CLAUDE_AGENT_DIR), processes: this.env.CLAUDE_AGENT_PROCESSES };
   /** Where the programs of local tool servers are looked for. */
   readonly programPath = this.env.PATH;
   /** Undefined means that there is none. */

@@ -38,14 +38,35 @@ export class ChildProcesses {
 
   /** A command that does not exist ends with the exit code 127, one that is no program with 126. @throws ProcessNotStarted */
   async start(command: ProcessCommand): Promise<ChildProcess> {
+    const child = this.spawn(command);
+    try {
+      await once(child, 'spawn');
+    } catch (error) {
+      throw notStarted(error);
+    }
+    return this.watched(child);
+  }
+
+  /** As `start`, for callers that cannot wait. @throws ProcessNotStarted */
+  startNow(command: ProcessCommand): ChildProcess {
+    const child = this.spawn(command);
+    let failure: unknown;
+    child.once('error', (error) => (failure = error));
+    if (child.pid === undefined) throw notStarted(failure);
+    return this.watched(child);
+  }
+
+  private watched(child: NodeChildProcess): ChildProcess {
+    return new ChildProcess(child as SpawnedProcess, this.watch);
+  }
+
+  private spawn(command: ProcessCommand): NodeChildProcess {
     const isWindows = process.platform === 'win32';
     if (isWindows && command.boundsItself !== true) throw new ProcessNotStarted('Local processes are not supported on Windows');
     try {
-      const child = isWindows ? this.spawnPlain(command) : this.spawnLimited(command);
-      await once(child, 'spawn');
-      return new ChildProcess(child as SpawnedProcess, this.watch);
+      return isWindows ? this.spawnPlain(command) : this.spawnLimited(command);
     } catch (error) {
-      throw new ProcessNotStarted('The process cannot be started', { cause: error });
+      throw notStarted(error);
     }
   }
 
@@ -68,4 +89,8 @@ export class ChildProcesses {
     if (niceness > 0 && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     return child;
   }
+}
+
+function notStarted(cause: unknown): ProcessNotStarted {
+  return new ProcessNotStarted('The process cannot be started', { cause });
 }

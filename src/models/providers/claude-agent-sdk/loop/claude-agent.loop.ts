@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '../../../../platform/clock/index.js';
+import { Settings } from '../../../../platform/config/index.js';
+import { HealthFact } from '../../../../platform/http/index.js';
+import { Metrics } from '../../../../platform/metrics/index.js';
+import { ChildProcesses, PrivateFolders } from '../../../../platform/processes/index.js';
+import { Logger } from '../../../../platform/telemetry/index.js';
+import type { AgentLoop, LoopedRun } from '../../../domain/agent-loop.js';
+import { AgentProcess } from './agent-process.js';
+import { InstalledSdk } from './installed-sdk.js';
+import { MessagesEndpoint } from './messages-endpoint.js';
+import { PooledRun } from './pooled-run.js';
+import { ProcessPool } from './process-pool.js';
+
+/** Runs agents on the Claude Agent SDK, whose processes are pooled. */
+@Injectable()
+export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicationShutdown {
+  readonly type = 'claude-agent-sdk';
+  readonly name = 'claudeAgentSdk';
+  readonly values = ['installed', 'not_installed'];
+  readonly description =
+    'Whether agents of the type claude-agent-sdk can run: the Claude Agent SDK is an optional part of the installation (npm run install:claude-agent).';
+  readonly missing: string | null;
+  private readonly installed: InstalledSdk;
+  private readonly endpoint: MessagesEndpoint;
+  private readonly folders: PrivateFolders;
+  private readonly pool: ProcessPool;
+  private sdk: ReturnType<InstalledSdk['load']> | undefined;
+
+  constructor(
+    private readonly processes: ChildProcesses,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    metrics: Metrics,
+    { dataDir, claudeAgent }: Settings,
+  ) {
+    super();
+    this.installed = new InstalledSdk(claudeAgent.folder);
+    this.missing = this.installed.missing;
+    this.endpoint = new MessagesEndpoint(clock);
+    this.folders = new PrivateFolders(join(dataDir, 'claude-agent'));
+    this.pool = new ProcessPool((organizationId) => this.start(organizationId), claudeAgent.processes, clock);
+    const states = ['busy', 'idle', 'waiting'] as const;
+    const help = 'Processes of the Claude Agent SDK that carry a run or wait for one, and runs that wait for a process.';
+    metrics.gauge({ name: 'agent_service_claude_agent_processes', help, labels: { state: states } }, () =>
+      states.map((state) => ({ labels: { state }, value: this.pool.counts[state] })),
+    );
+  }
+
+  value(): string {
+    return this.missing === null ? 'installed' : 'not_installed';
+  }
+
+  begin(organizationId: string, signal: AbortSignal): LoopedRun {
+    return new PooledRun(this.pool, organizationId, signal, (failure) => {
+      this.logger.warn({ organizationId, err: failure }, 'A process of the Claude Agent SDK failed');
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool.close();
+    this.endpoint.close();
+  }
+
+  private async start(organizationId: string): Promise<AgentProcess> {
+    const { processes, folders, endpoint, clock } = this;
+    this.sdk ??= this.installed.load();
+    return AgentProcess.start({ sdk: await this.sdk, processes, folders, endpoint, clock }, organizationId);
+  }
+}

@@ -1,0 +1,102 @@
+import type { EventEmitter } from 'node:events';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import type { Readable, Writable } from 'node:stream';
+import { z } from 'zod';
+
+const PACKAGE = '@anthropic-ai/claude-agent-sdk';
+
+/** The one that the tests run against; `claude-agent/package.json` pins it. */
+export const SDK_VERSION = '0.3.329';
+
+/** What a program that the SDK runs has to look like. */
+export interface SdkProcess extends Pick<EventEmitter, 'on' | 'once' | 'off'> {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly killed: boolean;
+  readonly exitCode: number | null;
+  kill(): boolean;
+}
+
+export interface SpawnRequest {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface SdkMessage {
+  readonly type: string;
+}
+
+export interface UserMessage {
+  readonly type: 'user';
+  readonly message: { readonly role: 'user'; readonly content: string };
+  readonly parent_tool_use_id: null;
+  readonly session_id: '';
+}
+
+export interface SdkQuery extends AsyncIterable<SdkMessage> {
+  initializationResult(): Promise<unknown>;
+  close(): void;
+}
+
+/** The context of a tool call: of it only its metadata is read. */
+const toolCall = z.object({ _meta: z.object({ 'claudecode/toolUseId': z.string() }) });
+
+/** The id of the `tool_use` block that the call belongs to; undefined where the SDK does not tell it. */
+export function toolUseIdOf(extra: unknown): string | undefined {
+  return toolCall.safeParse(extra).data?._meta['claudecode/toolUseId'];
+}
+
+export interface ToolResult {
+  readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
+  readonly isError?: boolean;
+}
+
+/**
+ * The part of the SDK that the loop uses. Written out because the package is optional: the service is built and started without it.
+ * `claude-agent-sdk.test.ts` compares the behaviour with the installed package.
+ */
+export interface ClaudeAgentSdk {
+  query(input: { readonly prompt: AsyncIterable<UserMessage>; readonly options: Readonly<Record<string, unknown>> }): SdkQuery;
+  createSdkMcpServer(server: { readonly name: string; readonly version: string; readonly tools: readonly unknown[] }): unknown;
+  tool(
+    name: string,
+    description: string,
+    schema: Readonly<Record<string, never>>,
+    handler: (input: unknown, extra: unknown) => Promise<ToolResult>,
+    extras: { readonly annotations: { readonly readOnlyHint: boolean } },
+  ): unknown;
+}
+
+/** The package in a folder that `npm run install:claude-agent` fills. */
+export class InstalledSdk {
+  private readonly require: NodeJS.Require;
+
+  /** @param folder an absolute path */
+  constructor(folder: string) {
+    this.require = createRequire(`${folder}/package.json`);
+  }
+
+  /** What an operator has to do before it can be used; null when it can. */
+  get missing(): string | null {
+    const version = this.version();
+    if (version === SDK_VERSION) return null;
+    const found = version === undefined ? 'it is not installed' : `version ${version} is installed and this release needs ${SDK_VERSION}`;
+    return `The Claude Agent SDK is missing on this installation: ${found}. Its operator installs it with: npm run install:claude-agent`;
+  }
+
+  async load(): Promise<ClaudeAgentSdk> {
+    return (await import(pathToFileURL(this.require.resolve(PACKAGE)).href)) as ClaudeAgentSdk;
+  }
+
+  private version(): string | undefined {
+    try {
+      const entry = this.require.resolve(PACKAGE);
+      const description: unknown = this.require(entry.replace(/[^/\\]+$/, 'package.json'));
+      return z.object({ version: z.string() }).safeParse(description).data?.version;
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** Runs that one process carries before another takes its place: its memory grows by about a megabyte with each. */
+export const MAX_RUNS = 50;
+
+/** A process without a run ends after this time; the next run waits for a new one, about half a second. */
+export const IDLE_MS = 5 * 60_000;
+
+/** A process that has not started by then is killed. */
+export const START_MS = 30_000;
+
+/**
+ * A process that has not asked for the next step by then is killed, and the run goes on with another. It takes 20 ms where it has
+ * a processor to itself.
+ */
+export const STEP_MS = 10_000;
+
+/** A process that has not ended its turn this long after its run did is killed. */
+export const STOP_MS = 1_000;
+
+/** Processes that may fail in one run before the run fails. */
+export const MAX_FAILURES = 2;
+
+/** Between two signs of life while the model is called or tools are: the SDK gives up a silent answer. */
+export const PING_MS = 10_000;
+
+/** Of a request to the loopback endpoint. A process repeats all its runs, some hundred bytes each. */
+export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+
+/** Longer than any run; the wall clock of a run is the engine's. */
+export const NEVER_MS = 24 * 60 * 60_000;

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+import type { Clock } from '../../../../platform/clock/index.js';
+import { secureRandomBytes } from '../../../../platform/ids/index.js';
+import { MAX_REQUEST_BYTES } from './limits.js';
+import { MessagesCall } from './messages-call.js';
+
+/** What a run's turn in a process begins with; the newest in a request names the run. */
+const PROMPT = /^Run ([\w-]{43})$/;
+
+const request = z.object({
+  messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(z.object({ text: z.string().optional() }))]) })),
+});
+
+/** @param token of the run, `newToken` */
+export function promptOf(token: string): string {
+  return `Run ${token}`;
+}
+
+/** 256 random bits, for a key or a run. */
+export function newToken(): string {
+  return secureRandomBytes(32).toString('base64url');
+}
+
+/** @param token of the run that the process works on, as far as it knows */
+export type CallHandler = (token: string, call: MessagesCall) => void;
+
+/**
+ * Speaks the Messages API to the processes of this service, on the loopback interface. A request needs the key of its process and names
+ * its run by a token. What it says besides is not read: the engine calls the model with what is stored. As the processes' proxy for
+ * everything else it refuses every connection.
+ */
+export class MessagesEndpoint {
+  private readonly handlers = new Map<string, CallHandler>();
+  private server: Server | undefined;
+  private listening: Promise<unknown> | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @returns its address */
+  async open(): Promise<string> {
+    if (this.server === undefined) {
+      this.server = createServer((incoming, response) => void this.serve(incoming, response));
+      this.server.on('connect', (_, socket) => socket.destroy());
+      // The first call of a process may come long after its connection, and its answers take as long as runs do.
+      Object.assign(this.server, { requestTimeout: 0, keepAliveTimeout: 0 });
+      this.server.unref();
+      this.listening = once(this.server.listen(0, '127.0.0.1'), 'listening');
+    }
+    await this.listening;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** @returns the key of the process, which `forget` makes invalid */
+  register(handler: CallHandler): string {
+    const key = newToken();
+    this.handlers.set(key, handler);
+    return key;
+  }
+
+  forget(key: string): void {
+    this.handlers.delete(key);
+  }
+
+  close(): void {
+    this.server?.close();
+    this.server?.closeAllConnections();
+  }
+
+  private async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const handler = this.handlers.get(String(incoming.headers['x-api-key']));
+      if (handler === undefined) return refuse(response, 401, 'authentication_error');
+      if (incoming.method !== 'POST' || incoming.url?.split('?')[0] !== '/v1/messages') return refuse(response, 404, 'not_found_error');
+      const token = runOf(await textOf(incoming));
+      if (token === undefined) return refuse(response, 400, 'invalid_request_error');
+      handler(token, new MessagesCall(response, this.clock));
+    } catch {
+      // The process broke off its own request.
+      response.destroy();
+    }
+  }
+}
+
+function refuse(response: ServerResponse, status: number, type: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  response.end(JSON.stringify({ type: 'error', error: { type, message: 'This endpoint serves the runs of the service alone.' } }));
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of incoming as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_REQUEST_BYTES) return '';
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** The token of the newest run that the request has; undefined for a request that is none of a run. */
+function runOf(body: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const messages = request.safeParse(value).data?.messages ?? [];
+  for (const { role, content } of messages.toReversed()) {
+    if (role !== 'user') continue;
+    const texts = typeof content === 'string' ? [content] : content.map(({ text = '' }) => text);
+    const [, token] = texts.map((text) => PROMPT.exec(text)).find((match) => match !== null) ?? [];
+    if (token !== undefined) return token;
+  }
+  return undefined;
+}

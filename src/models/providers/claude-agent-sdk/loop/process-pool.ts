@@ -1,0 +1,140 @@
+import type { Clock } from '../../../../platform/clock/index.js';
+import type { AgentProcess } from './agent-process.js';
+import { IDLE_MS, MAX_RUNS } from './limits.js';
+
+interface Waiter {
+  readonly resolve: (process: AgentProcess) => void;
+  readonly reject: (failure: unknown) => void;
+}
+
+/**
+ * At most a number of processes, each one organization's. A run that finds none waits; organizations take turns, so that one with
+ * many runs holds up no other one for longer than a turn.
+ */
+export class ProcessPool {
+  private readonly idle = new Map<AgentProcess, () => void>();
+  private readonly busy = new Set<AgentProcess>();
+  private starting = 0;
+  /** By organization, the one whose turn it is first. */
+  private readonly waiting = new Map<string, Waiter[]>();
+  private closed = false;
+
+  constructor(
+    private readonly start: (organizationId: string) => Promise<AgentProcess>,
+    private readonly size: number,
+    private readonly clock: Clock,
+  ) {}
+
+  get counts(): { readonly busy: number; readonly idle: number; readonly waiting: number } {
+    const waiting = [...this.waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    return { busy: this.busy.size + this.starting, idle: this.idle.size, waiting };
+  }
+
+  /** A process for one run, which `release` gives back. @throws AgentLoopFailure; the signal's reason */
+  acquire(organizationId: string, signal: AbortSignal): Promise<AgentProcess> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const abort = (): void => {
+        this.leave(organizationId, waiter);
+        reject(signal.reason as Error);
+      };
+      const settle = (): void => signal.removeEventListener('abort', abort);
+      const waiter: Waiter = {
+        resolve: (process) => {
+          settle();
+          if (signal.aborted) this.release(process);
+          else resolve(process);
+        },
+        reject: (failure) => {
+          settle();
+          reject(failure as Error);
+        },
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.waiting.set(organizationId, [...(this.waiting.get(organizationId) ?? []), waiter]);
+      this.serve();
+    });
+  }
+
+  /** Takes a process back that has ended its turn, or is gone. */
+  release(process: AgentProcess): void {
+    this.busy.delete(process);
+    if (!process.hasEnded) {
+      if (this.closed || process.runs >= MAX_RUNS) void process.kill('it has carried enough runs');
+      else this.keep(process);
+    }
+    this.serve();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all([...this.busy, ...this.idle.keys()].map((process) => process.kill('the service stops')));
+  }
+
+  private keep(process: AgentProcess): void {
+    const cancel = this.clock.after(IDLE_MS, () => this.dismiss(process, 'it was idle'));
+    this.idle.set(process, cancel);
+    void process.ended.then(() => this.take(process) && this.serve());
+  }
+
+  private serve(): void {
+    for (const organizationId of [...this.waiting.keys()]) {
+      const idle = [...this.idle.keys()];
+      const own = idle.find((process) => process.organizationId === organizationId);
+      const isFull = this.busy.size + this.starting + this.idle.size >= this.size;
+      if (own === undefined && isFull && idle[0] === undefined) return;
+      const waiter = this.next(organizationId);
+      if (own !== undefined && this.take(own)) {
+        this.give(own, waiter);
+        continue;
+      }
+      if (isFull && idle[0] !== undefined) this.dismiss(idle[0], 'another organization needs its place');
+      void this.startFor(organizationId, waiter);
+    }
+    if (this.waiting.size > 0) this.serve();
+  }
+
+  private async startFor(organizationId: string, waiter: Waiter): Promise<void> {
+    this.starting += 1;
+    try {
+      const process = await this.start(organizationId);
+      this.starting -= 1;
+      if (this.closed) void process.kill('the service stops');
+      this.give(process, waiter);
+    } catch (error) {
+      this.starting -= 1;
+      waiter.reject(error);
+      this.serve();
+    }
+  }
+
+  private give(process: AgentProcess, waiter: Waiter): void {
+    this.busy.add(process);
+    waiter.resolve(process);
+  }
+
+  /** @returns false where it is not idle any more */
+  private take(process: AgentProcess): boolean {
+    this.idle.get(process)?.();
+    return this.idle.delete(process);
+  }
+
+  private dismiss(process: AgentProcess, reason: string): void {
+    if (this.take(process)) void process.kill(reason);
+  }
+
+  /** The next run of an organization, whose others come after those of the other organizations. */
+  private next(organizationId: string): Waiter {
+    const [first, ...others] = this.waiting.get(organizationId) ?? [];
+    this.waiting.delete(organizationId);
+    if (others.length > 0) this.waiting.set(organizationId, others);
+    if (first === undefined) throw new Error('An organization without waiting runs is listed');
+    return first;
+  }
+
+  private leave(organizationId: string, waiter: Waiter): void {
+    const others = (this.waiting.get(organizationId) ?? []).filter((other) => other !== waiter);
+    if (others.length > 0) this.waiting.set(organizationId, others);
+    else this.waiting.delete(organizationId);
+  }
+}
