@@ -40,15 +40,13 @@ export {
   PROVIDER_TYPES,
   PROVIDERS,
   type ProviderType,
-  REQUESTABLE_TYPES,
-  type RequestableType,
   storedOptions,
 } from './providers/index.js';
 export {
+  apiOf,
   defaultModel,
   findModel,
-  isRunnable,
-  knownProvider,
+  keyOwner,
   modelsOf,
   providerOf,
   quickOptions,

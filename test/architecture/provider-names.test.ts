@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import tseslint from 'typescript-eslint';
-import { REQUESTABLE_TYPES } from '../../src/models/index.js';
+import { PROVIDER_TYPES } from '../../src/models/index.js';
 
 /*
  * A provider is one folder of src/models/providers and one entry of the list there. Code elsewhere that names one is a
@@ -25,7 +25,7 @@ const spelled = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/
 /** Providers that a text of the source names: whole or as a part, however it is spelled. */
 function namesIn(source: string): string[] {
   const letters = spelled(source);
-  const types = REQUESTABLE_TYPES.filter((type) => letters.includes(spelled(type)));
+  const types = PROVIDER_TYPES.filter((type) => letters.includes(spelled(type)));
   // Most files have none, in comments neither; parsing them all takes seconds.
   if (types.length === 0) return [];
   const { tokens } = tseslint.parser.parseForESLint(source).ast as { readonly tokens: readonly { readonly value: string }[] };

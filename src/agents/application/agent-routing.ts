@@ -41,9 +41,9 @@ export class AgentRouting {
     const choice = await this.choiceOf(agent);
     switch (choice?.use) {
       case 'own':
-        return this.gateways.through(organizationId, provider.type, choice.gateway);
+        return this.gateways.through(organizationId, provider, choice.gateway);
       case 'organization':
-        return this.gateways.routeOf(organizationId, provider.type);
+        return this.gateways.routeOf(organizationId, provider);
       case 'none':
       case undefined:
         return undefined;

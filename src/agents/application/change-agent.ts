@@ -3,7 +3,7 @@ import type { Transaction } from '../../platform/database/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import type { Agent, AgentChange } from '../domain/agent.js';
 import { type FieldChange, secretChange } from '../domain/field-change.js';
-import { gatewayTokenOf, replaceSecret } from './agent-secrets.js';
+import { gatewayTokenOf, providerKeyOf, replaceSecret } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
 import { PlanLimits } from './plan-limits.js';
 import { VersionedWrite, type WriteTarget } from './versioned-write.js';
@@ -25,10 +25,19 @@ export class ChangeAgent {
   async execute(target: WriteTarget, change: AgentChange): Promise<Agent> {
     await this.terms.requirePermitted(target.organizationId, change);
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
+      await this.terms.requireProvider(target.organizationId, agent.settings.provider.options.type);
       const token = await this.storeGatewayToken(transaction, agent, change);
-      return { result: undefined, changes: [...agent.change(change, CATALOGUE_CHOICES), ...token] };
+      const changes = agent.change(change, CATALOGUE_CHOICES);
+      return { result: undefined, changes: [...changes, ...(await this.storeKey(transaction, agent, change)), ...token] };
     });
     return agent;
+  }
+
+  /** As `storeGatewayToken`. The agent is changed by then, and takes the key. */
+  private async storeKey(transaction: Transaction, agent: Agent, { provider }: AgentChange): Promise<FieldChange[]> {
+    if (provider?.apiKey === undefined) return [];
+    const replaced = await replaceSecret(this.vault, transaction, providerKeyOf(agent.organizationId, agent.id), provider.apiKey);
+    return replaced ? [secretChange('provider.apiKey')] : [];
   }
 
   /** @returns the change of the token, which the rest of the settings cannot tell */

@@ -1,24 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { isRunnable, PROVIDER_TYPES } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
-import { ValidationFailed } from '../../platform/errors/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { type SecretRef, Vault } from '../../platform/vault/index.js';
 import { Agent, type NewAgent } from '../domain/agent.js';
 import type { ChangedBy } from '../domain/agent-version.js';
 import { AgentRefused } from '../domain/agents.errors.js';
-import type { ProviderRequest, UnavailableProvider } from '../domain/provider-settings.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { gatewayTokenOf, providerKeyOf } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
 import { PlanLimits } from './plan-limits.js';
-
-/** As it is sent: a provider may be one that this build knows and does not run. */
-export interface CreateAgentInput extends Omit<NewAgent, 'provider'> {
-  readonly provider: ProviderRequest | UnavailableProvider;
-}
 
 @Injectable()
 export class CreateAgent {
@@ -35,9 +27,8 @@ export class CreateAgent {
    * Stores the agent as its version 1 and its secrets, or nothing.
    * @throws ValidationFailed, AgentRefused, GatewayNotPermitted
    */
-  async execute(organizationId: string, changedBy: ChangedBy, { provider, ...rest }: CreateAgentInput): Promise<Agent> {
-    if (!isRunnable(provider)) return this.refuseUnavailable(organizationId, provider);
-    const request: NewAgent = { ...rest, provider };
+  async execute(organizationId: string, changedBy: ChangedBy, request: NewAgent): Promise<Agent> {
+    await this.terms.requireProvider(organizationId, request.provider.type);
     const { agentLimit } = await this.terms.requirePermitted(organizationId, request);
     const agent = Agent.create({ id: newId(), organizationId }, request, CATALOGUE_CHOICES, this.clock.now());
     const secrets = secretsOf(agent, request);
@@ -51,14 +42,6 @@ export class CreateAgent {
       for (const { ref, secret } of secrets) await this.vault.put(transaction, ref, secret);
     });
     return agent;
-  }
-
-  private async refuseUnavailable(organizationId: string, { type }: UnavailableProvider): Promise<never> {
-    await this.terms.requireProvider(organizationId, type);
-    throw new ValidationFailed(
-      `body/provider/type ${type} needs a runtime that this installation does not have; ` +
-        `it must be one of ${PROVIDER_TYPES.join(', ')}`,
-    );
   }
 }
 

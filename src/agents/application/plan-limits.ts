@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory, type OrganizationView } from '../../access/index.js';
-import { GatewayNotPermitted, knownProvider, type RequestableType } from '../../models/index.js';
+import { GatewayNotPermitted, providerOf, type ProviderType } from '../../models/index.js';
 import { AgentRefused } from '../domain/agents.errors.js';
 
 /** The parts of a request that not every organization may send; undefined for those that were not sent. null removes a gateway, which every plan may. */
@@ -31,8 +31,8 @@ export class PlanLimits {
   }
 
   /** @throws AgentRefused `<feature>_not_permitted` when the organization lacks the feature that the provider needs */
-  async requireProvider(organizationId: string, type: RequestableType): Promise<void> {
-    const { feature } = knownProvider(type);
+  async requireProvider(organizationId: string, type: ProviderType): Promise<void> {
+    const { feature } = providerOf(type);
     if (feature === undefined || (await this.of(organizationId)).features.has(feature)) return;
     throw new AgentRefused(
       `${feature}_not_permitted`,

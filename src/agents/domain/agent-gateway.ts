@@ -36,7 +36,7 @@ export function gatewayOf(type: AgentType, request: GatewayRequest): AgentGatewa
 /** Whether the organization's gateway decides. */
 export function inheritsGateway(settings: {
   readonly aiGateway: AgentGateway | null;
-  readonly provider: { readonly options: { readonly type: ProviderType } };
+  readonly provider: { readonly model: string; readonly options: { readonly type: ProviderType } };
 }): boolean {
-  return settings.aiGateway === null && isRouted(settings.provider.options.type);
+  return settings.aiGateway === null && isRouted(settings.provider.options.type, settings.provider.model);
 }

@@ -1,6 +1,6 @@
-import { REQUESTABLE_TYPES, type RequestableType } from '../../models/index.js';
+import { PROVIDER_TYPES, type ProviderType } from '../../models/index.js';
 
 /** What an agent is. `classic` agents are made by the operator; the API shows them and does not manage them. */
-export type AgentType = RequestableType | 'classic';
+export type AgentType = ProviderType | 'classic';
 
-export const AGENT_TYPES: readonly AgentType[] = [...REQUESTABLE_TYPES, 'classic'];
+export const AGENT_TYPES: readonly AgentType[] = [...PROVIDER_TYPES, 'classic'];

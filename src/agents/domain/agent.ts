@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MODEL_PROVIDERS, providerOf } from '../../models/index.js';
+import { providerOf, PROVIDERS, type ProviderType } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { gatewayOf, type GatewayRequest } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused, VersionNotRestorable } from './agents.errors.js';
 import { type AgentDescription, describeAgent } from './agent-description.js';
-import { agentSettings, type AgentSettings, type AgentSnapshot, changedPlain, type SentSettings } from './agent-settings.js';
+import { agentSettings, type AgentSettings, type AgentSnapshot, changedPlain, type SentSettings, TIMEOUT_MINUTES } from './agent-settings.js';
 import type { FieldChange } from './field-change.js';
 import {
   changedProvider,
+  hasSameApi,
   type ModelChoices,
   newProvider,
   type ProviderChange,
@@ -85,6 +86,7 @@ export class Agent {
    */
   static create(identity: Identity, request: NewAgent, choices: ModelChoices, now: Date): Agent {
     const { type } = request.provider;
+    requireTimeout(type, request);
     const { integrations = [], ...tools } = request.tools ?? {};
     const provider = providerWithIntegrations(newProvider(request.provider, choices), integrations);
     const initial: AgentSettings = agentSettings.parse({ provider });
@@ -142,6 +144,9 @@ export class Agent {
     if (model !== provider.model && !offered.some(({ id, ownKeyOnly }) => id === model && (useOwnApiKey || !ownKeyOnly))) {
       throw new VersionNotRestorable(`its model ${model} is no longer available to this agent.`);
     }
+    if (useOwnApiKey && !hasSameApi(settings.provider.options.type, model, provider.model)) {
+      throw new VersionNotRestorable(`its model ${model} needs a key of another family than the agent's own key for ${provider.model}.`);
+    }
     return this.become({ name, systemPrompt, settings: { ...settings, disableInteractivePrompts } });
   }
 
@@ -164,6 +169,7 @@ export class Agent {
 
   private changedSettings(change: AgentChange, choices: ModelChoices): AgentSettings {
     const current = this.settings;
+    requireTimeout(current.provider.options.type, change);
     const { provider, responseComponents, aiGateway } = change;
     return {
       ...current,
@@ -189,6 +195,13 @@ export class Agent {
   }
 }
 
+/** @throws ValidationFailed */
+function requireTimeout(type: ProviderType, { timeoutMinutes }: AgentRequest): void {
+  const { maxTimeoutMinutes = TIMEOUT_MINUTES.max } = providerOf(type);
+  if (timeoutMinutes === undefined || timeoutMinutes <= maxTimeoutMinutes) return;
+  throw new ValidationFailed(`body/timeoutMinutes must be at most ${maxTimeoutMinutes} for ${type} agents`);
+}
+
 function sendsThreshold({ knowledgeSearch }: AgentRequest): boolean {
   return knowledgeSearch?.scoreThreshold !== undefined;
 }
@@ -201,7 +214,7 @@ function lengthOf(text: string): number {
 }
 
 /** The types whose provider searches the web itself. */
-export const WEB_SEARCH_TYPES = MODEL_PROVIDERS.filter(({ settings }) => settings.withWebSearch !== undefined).map(
+export const WEB_SEARCH_TYPES = PROVIDERS.filter(({ settings }) => 'withWebSearch' in settings).map(
   ({ type }) => type,
 );
 

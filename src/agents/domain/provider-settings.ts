@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
-  isRunnable,
+  apiOf,
   type KeyChoice,
+  keyOwner,
   type ModelChoice,
   type OptionsRequest,
   providerOf,
   type ProviderType,
-  type RequestableType,
   storedOptions,
 } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
@@ -24,13 +24,8 @@ export type ProviderSettings = Stored<typeof providerSettings>;
 
 export type ProviderRequest = OptionsRequest & ModelChoice & KeyChoice;
 
-/** A provider that requests may name although this installation has no runtime for it: no agent has its type. */
-export interface UnavailableProvider extends ModelChoice, KeyChoice {
-  readonly type: Exclude<RequestableType, ProviderType>;
-}
-
-/** What a caller who changes an agent may send; a type that no agent has can only mismatch. */
-export type ProviderChange = (OptionsRequest & ModelChoice) | UnavailableProvider;
+/** What a caller who changes an agent may send; a key with the types whose body has one. */
+export type ProviderChange = ProviderRequest;
 
 /** The part of the model catalogue that agents are checked against. */
 export interface ModelChoices {
@@ -47,6 +42,7 @@ export function newProvider(request: ProviderRequest, choices: ModelChoices): Pr
   ownKey.create(request);
   const model = request.model ?? choices.defaultOf(request.type);
   requireAvailable(request.type, model, useOwnApiKey, choices);
+  if (request.apiKey !== undefined) requireKeyOf(request.type, model, request.apiKey);
   return { model, useOwnApiKey, options: settings.merge(settings.initial, request) };
 }
 
@@ -54,7 +50,8 @@ export function newProvider(request: ProviderRequest, choices: ModelChoices): Pr
  * The settings after a change; what was not sent stays. The stored model may be sent again even
  * where it could no longer be chosen.
  * @throws AgentRefused `provider_type_mismatch`: the type of an agent never changes
- * @throws ValidationFailed as `newProvider`
+ * @throws ValidationFailed as `newProvider`; also where a key is missing for an agent that goes over to its own, or whose key is of
+ *   another provider than the new model
  */
 export function changedProvider(
   current: ProviderSettings,
@@ -62,13 +59,39 @@ export function changedProvider(
   choices: ModelChoices,
 ): ProviderSettings {
   const { type } = current.options;
-  if (!isRunnable(change) || change.type !== type) throw mismatch(type, change.type);
-  const { model = current.model } = change;
-  if (model !== current.model) requireAvailable(type, model, current.useOwnApiKey, choices);
-  return { ...current, model, options: providerOf(type).settings.merge(current.options, change) };
+  if (change.type !== type) throw mismatch(type, change.type);
+  const { model = current.model, apiKey } = change;
+  const useOwnApiKey = current.useOwnApiKey || change.useOwnApiKey === true;
+  if (model !== current.model) requireAvailable(type, model, useOwnApiKey, choices);
+  if (apiKey !== undefined) requireKeyOf(type, model, apiKey);
+  else if (useOwnApiKey && !current.useOwnApiKey) {
+    throw new ValidationFailed('body/provider/apiKey is required when useOwnApiKey is true');
+  } else if (useOwnApiKey && !hasSameApi(type, model, current.model)) {
+    throw new ValidationFailed(
+      `body/provider/apiKey is required, with useOwnApiKey true: the agent's own key is not one for ${model}, which is of another family than ${current.model}`,
+    );
+  }
+  return { ...current, model, useOwnApiKey, options: providerOf(type).settings.merge(current.options, change) };
 }
 
-function mismatch(type: ProviderType, sent: RequestableType): AgentRefused {
+/** Whether a key for one model is one for the other. */
+export function hasSameApi(type: ProviderType, model: string, other: string): boolean {
+  return apiOf(type, model) === apiOf(type, other);
+}
+
+/**
+ * Where the model decides which API an agent calls, its key has to be one of that. Compatible endpoints have keys of any form, so one
+ * that begins like none passes.
+ * @throws ValidationFailed
+ */
+export function requireKeyOf(type: ProviderType, model: string, apiKey: string, field = 'body/provider/apiKey'): void {
+  const api = apiOf(type, model).type;
+  const owner = keyOwner(apiKey);
+  if (api === type || owner === undefined || owner === api) return;
+  throw new ValidationFailed(`${field} must be a key of the model's family: ${model} is called through ${api}, and this is a key for ${owner}`);
+}
+
+function mismatch(type: ProviderType, sent: ProviderType): AgentRefused {
   return new AgentRefused(
     'provider_type_mismatch',
     `provider.type: the agent runs on ${type}, which cannot change to ${sent}; create another agent for that.`,

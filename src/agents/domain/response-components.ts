@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { knownProvider } from '../../models/index.js';
+import { providerOf } from '../../models/index.js';
 import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused, UnsupportedForAgentType } from './agents.errors.js';
@@ -34,7 +34,7 @@ export type ResponseComponents = Stored<typeof responseComponents>;
 /** The switches whose components an agent of this type can emit. */
 export function emittedBy(type: AgentType): readonly ComponentSwitch[] {
   if (type === 'classic') return [];
-  const { responseComponents } = knownProvider(type);
+  const { responseComponents } = providerOf(type);
   if (responseComponents === 'all') return COMPONENT_SWITCHES;
   return COMPONENT_SWITCHES.filter((name) => responseComponents.includes(name));
 }

@@ -13,7 +13,7 @@ import {
 import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, WEB_SEARCH_TYPES } from '../domain/agent.js';
 import { TIMEOUT_MINUTES } from '../domain/agent-settings.js';
 import { DEFAULT_KNOWLEDGE_SEARCH } from '../domain/knowledge-search.js';
-import type { ProviderChange, ProviderRequest, UnavailableProvider } from '../domain/provider-settings.js';
+import type { ProviderChange, ProviderRequest } from '../domain/provider-settings.js';
 import { providerVariants } from './provider-variants.js';
 
 const OPTIONAL = { optional: true } as const;
@@ -112,7 +112,7 @@ export class CreateAgentBody extends AgentBody {
   })
   readonly systemPrompt?: string;
   @UnionField('type', providerVariants('create'), { description: 'Whose model answers. The type cannot be changed later.' })
-  readonly provider!: ProviderRequest | UnavailableProvider;
+  readonly provider!: ProviderRequest;
   @ObjectField(() => ToolsBody, { ...OPTIONAL, description: 'Which calls of tools a person has to approve, and which managed tools the agent has.' })
   readonly tools?: ToolsBody;
   @ObjectField(() => AgentGatewayBody, { optional: true, description: 'Needs the gateway in the plan.' })

@@ -1,19 +1,18 @@
-import { knownProvider } from '../../models/index.js';
+import { providerOf } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import type { CreateAgentInput } from '../application/create-agent.js';
-import type { AgentChange } from '../domain/agent.js';
+import type { AgentChange, NewAgent } from '../domain/agent.js';
 import type { GatewayRequest } from '../domain/agent-gateway.js';
 import { parseDialChange } from '../domain/response-components.js';
 import type { AgentGatewayBody, ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
 
 const GATEWAY_FIELDS = ['edgeAccountId', 'gatewayName', 'edgeApiToken'] as const;
 
-export function orderOf({ aiGateway, ...body }: CreateAgentBody): CreateAgentInput {
+export function orderOf({ aiGateway, ...body }: CreateAgentBody): NewAgent {
   return { ...body, aiGateway: aiGateway && gatewayRequestOf(aiGateway) };
 }
 
 export function changeOf({ aiGateway, responseComponents, provider, ...body }: ChangeAgentBody): AgentChange {
-  if (provider) knownProvider(provider.type).ownKey.change(provider);
+  if (provider) providerOf(provider.type).ownKey.change(provider);
   return {
     ...body,
     provider,

@@ -24,7 +24,7 @@ const FETCHED_AT_A_TIME = 3;
 
 export interface AcceptCommand {
   readonly organizationId: string;
-  readonly provider: ProviderType;
+  readonly provider: { readonly type: ProviderType; readonly model: string };
   /** Of the new message. */
   readonly attachments: readonly AttachmentReference[];
   /** Messages before it, which the caller sends for a new thread. */
@@ -138,10 +138,10 @@ export class AcceptAttachments {
 }
 
 /** @throws DomainError `unprocessable` naming the attachment */
-function acceptable({ name }: AttachmentReference, content: FetchedAttachment, provider: ProviderType): ReadAttachment {
+function acceptable({ name }: AttachmentReference, content: FetchedAttachment, { type, model }: AcceptCommand['provider']): ReadAttachment {
   if (content.kind === 'refused') throw attachmentRefused(name, content.message);
-  if (takesMediaType(provider, content.mediaType)) return content;
-  throw attachmentRefused(name, `Models of the provider ${provider} do not take ${content.mediaType}.`);
+  if (takesMediaType(type, model, content.mediaType)) return content;
+  throw attachmentRefused(name, `The model ${model} does not take ${content.mediaType}.`);
 }
 
 /** What stays in memory once all is kept: the new message's files, and the data URLs in the request's body. */

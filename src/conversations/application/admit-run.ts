@@ -22,8 +22,8 @@ export class AdmitRun {
    */
   async execute(organizationId: string, agent: RunnableAgent): Promise<void> {
     if (this.shutdown.isStopping) throw serviceStopping();
-    const { type, useOwnApiKey } = agent.provider;
-    if (!this.models.canRun({ provider: type, hasOwnKey: useOwnApiKey })) {
+    const { type, model, useOwnApiKey } = agent.provider;
+    if (!this.models.canRun({ provider: type, model, hasOwnKey: useOwnApiKey })) {
       throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
     }
     const missing = this.loops.missing(type);

@@ -79,7 +79,7 @@ export class StartRun {
   private async launch(message: RunMessage, threadId: string, store: Store, history: NewThread['history'] = []): Promise<LaunchResult> {
     const { organizationId, agent, text, clientId, attachments = [], disconnected } = message;
     const accepted = await this.attachments.execute({
-      ...{ organizationId, provider: agent.provider.type, attachments, history, disconnected },
+      ...{ organizationId, provider: agent.provider, attachments, history, disconnected },
     });
     const userMessage = { id: newId(), clientId, text, attachments: accepted.message };
     const input = { threadId, userMessage, attached: accepted.files, sentHistory: accepted.history };

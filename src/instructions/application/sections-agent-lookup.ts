@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { OrganizationDirectory, ResourceLookup, ResourceLookups } from '../../access/index.js';
 import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
-import { knownProvider } from '../../models/index.js';
+import { providerOf } from '../../models/index.js';
 import { AgentWithSectionsNotFound } from '../domain/instructions.errors.js';
 
 /** The kind that the sections' routes name; they have an error of their own for an agent that is not there. */
@@ -38,7 +38,7 @@ export class SectionsAgentLookup extends ResourceLookup<CurrentAgent> implements
 
   private async takesSections(organizationId: string, { type }: CurrentAgent): Promise<boolean> {
     if (type === 'classic') return false;
-    const { feature } = knownProvider(type);
+    const { feature } = providerOf(type);
     if (feature === undefined) return true;
     const organization = await this.organizations.find(organizationId);
     return organization?.features.has(feature) ?? false;

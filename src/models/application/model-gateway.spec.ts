@@ -11,7 +11,7 @@ import { ModelsModule } from '../models.module.js';
 import { ModelGateway } from './model-gateway.js';
 
 const KEYS = { ANTHROPIC_API_KEY: 'managed-a', OPENAI_API_KEY: 'managed-o', GEMINI_API_KEY: 'managed-g' };
-const MANAGED = { anthropic: 'managed-a', 'openai-responses': 'managed-o', gemini: 'managed-g' };
+const MANAGED: Readonly<Record<string, string>> = { anthropic: 'managed-a', 'openai-responses': 'managed-o', gemini: 'managed-g' };
 
 let closing: (() => Promise<void>)[] = [];
 
@@ -74,13 +74,13 @@ describe.each(PROVIDER_WIRES)('the gateway to $provider', (wire: ProviderWire) =
   });
 
   it('can run with the managed key or an own one, and not with neither', async () => {
-    const { provider } = wire;
+    const { provider, model } = wire;
     const withKeys = await gatewayWith(KEYS);
     const without = await gatewayWith({});
     expect([
-      withKeys.canRun({ provider, hasOwnKey: false }),
-      without.canRun({ provider, hasOwnKey: true }),
-      without.canRun({ provider, hasOwnKey: false }),
+      withKeys.canRun({ provider, model, hasOwnKey: false }),
+      without.canRun({ provider, model, hasOwnKey: true }),
+      without.canRun({ provider, model, hasOwnKey: false }),
     ]).toEqual([true, true, false]);
     const failure = failureOf(await tell(without, requestOf(wire, { apiKey: undefined })));
     expect({ code: failure.code, ownKey: failure.facts.ownKey }).toEqual({ code: 'provider_auth', ownKey: false });
@@ -88,7 +88,7 @@ describe.each(PROVIDER_WIRES)('the gateway to $provider', (wire: ProviderWire) =
 
   it('in demo mode answers from the sandbox, without a key and without a request', async () => {
     const gateway = await gatewayWith({ ...KEYS, ...bases }, true);
-    expect(gateway.canRun({ provider: wire.provider, hasOwnKey: false })).toBe(true);
+    expect(gateway.canRun({ provider: wire.provider, model: wire.model, hasOwnKey: false })).toBe(true);
     const told = await tell(gateway, requestOf(wire));
     expect(textOf(told.events)).toMatch(/^\[sandbox model\]/);
     expect(upstream.requests).toHaveLength(0);

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/index.js';
 import type { ModelEvent, ModelRuntime } from '../domain/model-runtime.js';
 import { MODEL_PROVIDERS, type ModelOptions, type ModelRequest, type ProviderType } from '../providers/index.js';
+import { apiOf, requestTo } from '../providers/lookup.js';
 import { CheckedCall } from './checked-call.js';
 import { managedAccess } from './managed-providers.js';
 import { withoutBlankText } from './without-blank-text.js';
@@ -27,7 +28,7 @@ export class ModelGateway {
   }
 
   /**
-   * Runs one model call on the provider that `request.options` names, with the request's own key or else
+   * Runs one model call on the provider whose API has the model of `request.options`, with the request's own key or else
    * the operator's. Refusals before the first event are tried again here, at most twice.
    *
    * Iterate to the end: the last event is `stopped`, or the iteration throws a `ModelFailure`, or the
@@ -35,14 +36,15 @@ export class ModelGateway {
    * can have are told as null.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    const runtime = this.runtimes.get(request.options.type);
+    const api = apiOf(request.options.type, request.model);
+    const runtime = this.runtimes.get(api.type);
     if (runtime === undefined) throw new Error(`Unknown provider: ${request.options.type}`);
-    const events = runtime.stream(withoutBlankText(request), signal);
+    const events = runtime.stream(withoutBlankText(requestTo(api, request)), signal);
     return { [Symbol.asyncIterator]: () => new CheckedCall(events[Symbol.asyncIterator]()) };
   }
 
   /** Whether a call could be made at all: the agent has a key of its own, or the operator has one for the provider. */
-  canRun(agent: { readonly provider: ProviderType; readonly hasOwnKey: boolean }): boolean {
-    return agent.hasOwnKey || this.managed.has(agent.provider);
+  canRun(agent: { readonly provider: ProviderType; readonly model: string; readonly hasOwnKey: boolean }): boolean {
+    return agent.hasOwnKey || this.managed.has(apiOf(agent.provider, agent.model).type);
   }
 }

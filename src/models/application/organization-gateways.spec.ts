@@ -59,9 +59,11 @@ beforeEach(async () => {
   );
 });
 
+const CLAUDE = { type: 'anthropic', model: 'claude-haiku-4-5' } as const;
+
 async function routes(): Promise<(string | undefined)[]> {
   const found = await Promise.all(
-    [here, elsewhere].map(({ directory }) => directory.routeOf(organizationId, 'anthropic')),
+    [here, elsewhere].map(({ directory }) => directory.routeOf(organizationId, CLAUDE)),
   );
   return found.map((route) => route && `${route.baseUrl} ${route.headers['cf-aig-authorization'] ?? ''}`);
 }
@@ -98,6 +100,6 @@ describe('the gateway of an organization', () => {
   it('whose token is missing stops the traffic rather than let it go around', async () => {
     await here.set.execute(organizationId, GATEWAY);
     await open.database.query('delete from secrets where organization_id = $1', [organizationId]);
-    await expect(here.directory.routeOf(organizationId, 'anthropic')).rejects.toThrow('There is no secret');
+    await expect(here.directory.routeOf(organizationId, CLAUDE)).rejects.toThrow('There is no secret');
   });
 });

@@ -10,8 +10,7 @@ import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
 import type { OpenGateway, OrganizationGateway } from '../domain/gateway.js';
 import type { ModelRoute } from '../domain/model-runtime.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
-import { isRouted, routeThrough } from '../providers/gateway-routes.js';
-import type { ProviderType } from '../providers/index.js';
+import { isRouted, type RoutedModel, routeThrough } from '../providers/gateway-routes.js';
 import { gatewayTokenOf } from './gateway-secret.js';
 
 /** How old a gateway may be that traffic goes through, when another process changed it. */
@@ -56,8 +55,8 @@ export class OrganizationGateways {
   }
 
   /** The way to the provider that the organization's gateway prescribes; undefined for the direct one. */
-  async routeOf(organizationId: string, provider: ProviderType): Promise<ModelRoute | undefined> {
-    if (!isRouted(provider)) return undefined;
+  async routeOf(organizationId: string, provider: RoutedModel): Promise<ModelRoute | undefined> {
+    if (!isRouted(provider.type, provider.model)) return undefined;
     const gateway = (await this.open.get(organizationId, () => this.unlock(organizationId)))?.gateway ?? null;
     return gateway ? this.through(organizationId, provider, gateway) : undefined;
   }
@@ -65,7 +64,7 @@ export class OrganizationGateways {
   /** The way through a gateway of an agent's own; undefined for the direct one. */
   async through(
     organizationId: string,
-    provider: ProviderType,
+    provider: RoutedModel,
     gateway: OpenGateway,
   ): Promise<ModelRoute | undefined> {
     return (await this.permitted(organizationId)) ? routeThrough(gateway, provider, this.settings.gateway) : undefined;

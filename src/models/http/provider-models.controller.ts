@@ -2,11 +2,11 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../../access/index.js';
 import { ApiErrors } from '../../platform/http/index.js';
-import { MODEL_PROVIDERS } from '../providers/index.js';
+import { PROVIDERS } from '../providers/index.js';
 import { ProviderModelListResponse, providerModelView } from './provider-models.dto.js';
 
 const CATALOGUE = {
-  models: MODEL_PROVIDERS.flatMap(({ type, models }) => models.map((model) => providerModelView(type, model))),
+  models: PROVIDERS.flatMap(({ type, models }) => models.map((model) => providerModelView(type, model))),
 };
 
 @ApiTags('Agents')

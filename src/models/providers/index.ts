@@ -4,7 +4,7 @@ import { anthropic } from './anthropic/anthropic.provider.js';
 import { claudeAgentSdk } from './claude-agent-sdk/claude-agent-sdk.provider.js';
 import { gemini } from './gemini/gemini.provider.js';
 import { openAiResponses } from './openai-responses/openai-responses.provider.js';
-import type { Provider } from './shared/provider.js';
+import type { ApiProvider, Provider } from './shared/provider.js';
 
 /**
  * Every provider, in the order in which refusals and documents list them; examples show the first. The sandbox is
@@ -13,35 +13,31 @@ import type { Provider } from './shared/provider.js';
 export const PROVIDERS = [anthropic, openAiResponses, gemini, claudeAgentSdk] as const;
 
 type Listed = (typeof PROVIDERS)[number];
-type Runnable = Extract<Listed, { readonly runtime: unknown }>;
-
-/** The types that a caller may name; every type that agents run on is among them. */
-export type RequestableType = Listed['type'];
 
 /** The provider an agent runs on; chosen at creation, never changed. */
-export type ProviderType = Runnable['type'];
+export type ProviderType = Listed['type'];
 
 /** The settings of one provider type; absent or null means the provider's own default. */
-export type ModelOptions = Runnable['settings']['initial'];
+export type ModelOptions = Listed['settings']['initial'];
 
 /** The settings that a caller may send for one provider type; absent ones are left as they are. */
-export type OptionsRequest = Parameters<Runnable['settings']['merge']>[1];
+export type OptionsRequest = Parameters<Listed['settings']['merge']>[1];
 
 /** A request to any provider, which its options name. */
 export type ModelRequest = RuntimeRequest<ModelOptions>;
 
-export type ModelProvider = Provider<ProviderType, ModelOptions, OptionsRequest>;
+export type AgentProvider = Provider<ProviderType, ModelOptions, OptionsRequest>;
+export type ModelProvider = ApiProvider<ProviderType, ModelOptions, OptionsRequest>;
 
-/** The providers that agents run on. */
+/** The providers with an API of their own. */
 export const MODEL_PROVIDERS: readonly ModelProvider[] = PROVIDERS.filter(
-  (provider): provider is Runnable => 'runtime' in provider,
+  (provider): provider is Extract<Listed, { readonly runtime: unknown }> => 'runtime' in provider,
 );
 
 /** Reads stored settings of any type with the `ProviderSettings.stored` of that type. */
 export const storedOptions = z.discriminatedUnion(
   'type',
-  MODEL_PROVIDERS.map(({ settings }) => settings.stored) as unknown as [z.ZodObject],
+  PROVIDERS.map(({ settings }) => settings.stored) as unknown as [z.ZodObject],
 ) as z.ZodType as z.ZodType<ModelOptions>;
 
-export const PROVIDER_TYPES: readonly ProviderType[] = MODEL_PROVIDERS.map(({ type }) => type);
-export const REQUESTABLE_TYPES: readonly RequestableType[] = PROVIDERS.map(({ type }) => type);
+export const PROVIDER_TYPES: readonly ProviderType[] = PROVIDERS.map(({ type }) => type);

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { FEATURES } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { type DtoClass, validated } from '../../platform/http/index.js';
-import { MODEL_PROVIDERS, PROVIDERS } from './index.js';
-import { isRunnable, knownProvider, providerOf } from './lookup.js';
+import { type AgentProvider, MODEL_PROVIDERS, PROVIDERS } from './index.js';
+import { providerOf } from './lookup.js';
 import { PROVIDER_BODIES } from './provider-bodies.js';
 
 /** What is wrong with a body, or undefined. */
@@ -30,11 +30,11 @@ describe('the list of providers', () => {
   it('has each type, each environment name and each path of a gateway once', () => {
     expect(duplicatesOf(PROVIDERS.map(({ type }) => type))).toEqual([]);
     expect(duplicatesOf(MODEL_PROVIDERS.map(({ environment }) => environment))).toEqual([]);
+    for (const { environment } of MODEL_PROVIDERS) expect(environment).toMatch(/^[A-Z][A-Z0-9_]*$/);
     expect(duplicatesOf(MODEL_PROVIDERS.map(({ gatewayPath }) => gatewayPath))).toEqual([]);
   });
 
-  it('begins with one that agents run on, which examples can show', () => {
-    expect(isRunnable(PROVIDERS[0])).toBe(true);
+  it('begins with one that every organization has, which examples can show', () => {
     expect(PROVIDERS[0]).not.toHaveProperty('feature');
   });
 });
@@ -53,12 +53,12 @@ describe.each(PROVIDERS)('$type', (provider) => {
     expect(() => provider.ownKey.create({ type })).not.toThrow();
     expect(() => provider.ownKey.change({ type })).not.toThrow();
     if (feature !== undefined) expect(FEATURES).toContain(feature);
-    expect(knownProvider(type)).toBe(provider);
+    expect(providerOf(type)).toBe(provider);
   });
 });
 
-describe.each([...MODEL_PROVIDERS])('$type, which agents run on', (provider) => {
-  const { type, settings, environment } = provider;
+describe.each(PROVIDERS as readonly AgentProvider[])('$type', (provider) => {
+  const { type, settings } = provider;
 
   it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could send', (which) => {
     const options = settings[which];
@@ -70,10 +70,6 @@ describe.each([...MODEL_PROVIDERS])('$type, which agents run on', (provider) => 
     for (const options of [settings.initial, settings.quick]) expect(settings.merge(options, { type })).toEqual(options);
   });
 
-  it('is found by its type, and has a name for its variables', () => {
-    expect(providerOf(type)).toBe(provider);
-    expect(environment).toMatch(/^[A-Z][A-Z0-9_]*$/);
-  });
 
   it('gives every model a share of its context for earlier conversation', () => {
     for (const { historyCharacters, contextTokens } of provider.models) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Attributes, type HrTime, SpanKind, type SpanStatus, SpanStatusCode } from '@opentelemetry/api';
-import { MODEL_PROVIDERS } from '../../models/index.js';
+import { apiOf, PROVIDER_TYPES, type ProviderType } from '../../models/index.js';
 import type { PushedTrace, Trace, TraceStep } from '../domain/trace.js';
 import { ATTRIBUTE, ERROR_TYPE, OPERATION } from './conventions.js';
 import { contentText, fieldsOf, inputMessages, outputMessages, textOf, type ToolCall, toolCallsOf } from './span-contents.js';
@@ -34,9 +34,7 @@ interface StepFacts {
   readonly contents: () => Facts;
 }
 
-const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
-  MODEL_PROVIDERS.map(({ type, telemetryName }) => [type, telemetryName]),
-);
+const TYPES: ReadonlySet<string> = new Set(PROVIDER_TYPES);
 
 /**
  * A run and its steps as spans of OpenTelemetry's GenAI conventions: the run first, the steps its children in their
@@ -222,8 +220,9 @@ class CallsByStep {
   }
 }
 
-function providerName({ provider }: Trace): string {
-  return PROVIDER_NAMES.get(provider) ?? provider;
+/** What the conventions call the provider of the model. */
+function providerName({ provider, model }: Trace): string {
+  return TYPES.has(provider) ? apiOf(provider as ProviderType, model).telemetryName : provider;
 }
 
 function spanIdOf(source: string): string {

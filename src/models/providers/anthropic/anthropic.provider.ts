@@ -1,9 +1,9 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
-import { defineProvider } from '../shared/provider.js';
+import { defineApiProvider } from '../shared/provider.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
 import { anthropicSettings } from './anthropic.settings.js';
 
-export const anthropic = defineProvider({
+export const anthropic = defineApiProvider({
   type: 'anthropic',
   runtime: async () => (await import('./anthropic.runtime.js')).AnthropicRuntime,
   models: ANTHROPIC_MODELS,
@@ -11,6 +11,7 @@ export const anthropic = defineProvider({
   environment: 'ANTHROPIC',
   telemetryName: 'anthropic',
   ownKey: OPTIONAL_OWN_KEY,
+  keyPrefixes: ['sk-ant-'],
   gatewayPath: 'anthropic',
   responseComponents: 'all',
   refusedMediaTypes: [],

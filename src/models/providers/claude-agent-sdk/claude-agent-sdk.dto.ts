@@ -1,27 +1,31 @@
 import { BooleanField, LiteralField, StringField } from '../../../platform/http/index.js';
-import { KeyedProviderBody, MAX_MODEL, OWN_KEY } from '../shared/provider.dto.js';
+import { ChangedModelField, KeyedProviderBody, NewModelField, OWN_KEY, ProviderResponse } from '../shared/provider.dto.js';
+import { CLAUDE_AGENT_MODELS } from './claude-agent-sdk.catalogue.js';
 
-const MODEL = { optional: true, max: MAX_MODEL, description: 'This installation runs no model for agents of this type.' } as const;
+const WHAT = 'The Claude Agent SDK, which runs models of several families; needs the feature `claude_agent_sdk`, and runs need the optional package.';
 
 export class ClaudeAgentProviderBody extends KeyedProviderBody {
-  @LiteralField('claude-agent-sdk', {
-    description: 'The Claude agent runtime, which runs models of several families; needs the feature `claude_agent_sdk`.',
-  })
+  @LiteralField('claude-agent-sdk', { description: WHAT })
   readonly type!: 'claude-agent-sdk';
-  @StringField(MODEL)
+  @NewModelField(CLAUDE_AGENT_MODELS)
   readonly model?: string;
 }
 
 export class ClaudeAgentProviderChangeBody {
   @LiteralField('claude-agent-sdk', { description: 'Must be the type that the agent has.' })
   readonly type!: 'claude-agent-sdk';
-  @StringField(MODEL)
+  @ChangedModelField(CLAUDE_AGENT_MODELS)
   readonly model?: string;
-  @BooleanField({ optional: true, description: 'Only true.' })
+  @BooleanField({ optional: true, description: 'Only true: the agent runs on a key of yours from then on.' })
   readonly useOwnApiKey?: boolean;
   @StringField({
     ...OWN_KEY,
     description: "A key of the model's family, which replaces the stored one; only with `useOwnApiKey` true. Never returned.",
   })
   readonly apiKey?: string;
+}
+
+export class ClaudeAgentProviderResponse extends ProviderResponse {
+  @LiteralField('claude-agent-sdk', { description: WHAT })
+  readonly type!: 'claude-agent-sdk';
 }

@@ -1,9 +1,9 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
-import { defineProvider } from '../shared/provider.js';
+import { defineApiProvider } from '../shared/provider.js';
 import { GEMINI_MODELS } from './gemini.catalogue.js';
 import { geminiSettings } from './gemini.settings.js';
 
-export const gemini = defineProvider({
+export const gemini = defineApiProvider({
   type: 'gemini',
   runtime: async () => (await import('./gemini.runtime.js')).GeminiRuntime,
   models: GEMINI_MODELS,
@@ -11,6 +11,7 @@ export const gemini = defineProvider({
   environment: 'GEMINI',
   telemetryName: 'gcp.gemini',
   ownKey: OPTIONAL_OWN_KEY,
+  keyPrefixes: ['AIza', 'AQ.'],
   responseComponents: [],
   // The documentation lists PNG, JPEG, WebP, HEIC and HEIF.
   refusedMediaTypes: ['image/gif'],

@@ -1,9 +1,9 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
-import { defineProvider } from '../shared/provider.js';
+import { defineApiProvider } from '../shared/provider.js';
 import { OPENAI_MODELS } from './openai-responses.catalogue.js';
 import { openAiSettings } from './openai-responses.settings.js';
 
-export const openAiResponses = defineProvider({
+export const openAiResponses = defineApiProvider({
   type: 'openai-responses',
   runtime: async () => (await import('./openai-responses.runtime.js')).OpenAiResponsesRuntime,
   models: OPENAI_MODELS,
@@ -11,6 +11,7 @@ export const openAiResponses = defineProvider({
   environment: 'OPENAI',
   telemetryName: 'openai',
   ownKey: OPTIONAL_OWN_KEY,
+  keyPrefixes: ['sk-'],
   gatewayPath: 'openai',
   responseComponents: 'all',
   refusedMediaTypes: [],

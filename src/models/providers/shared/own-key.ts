@@ -29,10 +29,13 @@ export const OPTIONAL_OWN_KEY: OwnKeyRules = {
   },
 };
 
-/** As `OPTIONAL_OWN_KEY`; a change may go over to an own key and not back. */
+/** As `OPTIONAL_OWN_KEY`; a change may go over to an own key, or to another one, and not back. */
 export const OWN_KEY_FOR_GOOD: OwnKeyRules = {
   ...OPTIONAL_OWN_KEY,
-  change({ useOwnApiKey }) {
+  change({ useOwnApiKey, apiKey }) {
+    if (useOwnApiKey === undefined && apiKey !== undefined) {
+      throw new ValidationFailed('body/provider/apiKey is accepted only with useOwnApiKey true');
+    }
     if (useOwnApiKey === false) {
       throw new ValidationFailed('body/provider/useOwnApiKey must be true: an agent does not go back to the managed key');
     }

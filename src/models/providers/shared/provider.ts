@@ -12,8 +12,15 @@ export interface ModelChoice {
   readonly model?: string;
 }
 
-/** A provider that the API knows by its type, whether this installation runs it or not. */
-export interface KnownProvider<Type extends string = string> {
+/**
+ * What agents of one type run on. Its methods take options of its own type alone, which the types cannot tell once the
+ * descriptor has been looked up: look it up by the type of the options that it is given.
+ */
+export interface Provider<
+  Type extends string = string,
+  Options extends { readonly type: Type } = { readonly type: Type },
+  Request extends { readonly type: Type } = { readonly type: Type },
+> {
   /** What `provider.type` says of an agent; stored, so it never changes. */
   readonly type: Type;
   /** The feature that an organization needs; absent where every organization may have such agents. */
@@ -21,6 +28,13 @@ export interface KnownProvider<Type extends string = string> {
   readonly ownKey: OwnKeyRules;
   /** The response components that its agents can emit, by the names of their switches. */
   readonly responseComponents: 'all' | readonly string[];
+  /** Strongest first: the order in which a refusal lists them. Exactly one is the default. */
+  readonly models: readonly CatalogueModel[];
+  readonly settings: ProviderSettings<Options, Request>;
+  /** The largest `timeoutMinutes` of its agents, where it is less than that of others. */
+  readonly maxTimeoutMinutes?: number;
+  /** Its agents search their knowledge with the default weight of meaning, whatever they or a request say. */
+  readonly fixedSemanticWeight?: true;
 }
 
 /** The settings that a provider adds to its agents. */
@@ -46,20 +60,16 @@ export type RuntimeClass<Options extends ProviderOptions> = new (
   clock: Clock,
 ) => ModelRuntime<Options>;
 
-/**
- * A provider that agents run on. Its methods take options of its own type alone, which the types cannot tell once
- * the descriptor has been looked up: look it up by the type of the options that it is given.
- */
-export interface Provider<
+/** A provider with an API of its own for its models. */
+export interface ApiProvider<
   Type extends string = string,
   Options extends { readonly type: Type } = { readonly type: Type },
   Request extends { readonly type: Type } = { readonly type: Type },
-> extends KnownProvider<Type> {
+> extends Provider<Type, Options, Request> {
   /** Loaded when it is asked for, since the SDK comes with it. */
   runtime(): Promise<RuntimeClass<Options>>;
-  /** Strongest first: the order in which a refusal lists them. Exactly one is the default. */
-  readonly models: readonly CatalogueModel[];
-  readonly settings: ProviderSettings<Options, Request>;
+  /** What its API keys begin with. */
+  readonly keyPrefixes: readonly string[];
   /** The operator's key is in `<name>_API_KEY`, an address that replaces the public one in `<name>_BASE_URL`. */
   readonly environment: string;
   /** What OpenTelemetry calls it: `gen_ai.provider.name`. */
@@ -68,22 +78,22 @@ export interface Provider<
   readonly gatewayPath?: string;
   /** Of the images, PDFs and texts that can be attached, those that its models do not take. */
   readonly refusedMediaTypes: readonly string[];
-  /** Its agents search their knowledge with the default weight of meaning, whatever they or a request say. */
-  readonly fixedSemanticWeight?: true;
 }
 
-/** Describes a provider that agents run on. */
+/** Describes a provider with an API of its own. */
+export function defineApiProvider<
+  const Type extends string,
+  Options extends { readonly type: Type },
+  Request extends { readonly type: Type },
+>(provider: ApiProvider<Type, Options, Request>): ApiProvider<Type, Options, Request> {
+  return provider;
+}
+
+/** Describes a provider whose agents have the models of other providers, and call their APIs. */
 export function defineProvider<
   const Type extends string,
   Options extends { readonly type: Type },
   Request extends { readonly type: Type },
 >(provider: Provider<Type, Options, Request>): Provider<Type, Options, Request> {
-  return provider;
-}
-
-/** Describes a provider whose type requests may name although this installation has no runtime for it. */
-export function defineUnavailableProvider<const Type extends string>(
-  provider: KnownProvider<Type>,
-): KnownProvider<Type> {
   return provider;
 }
