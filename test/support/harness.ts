@@ -95,10 +95,10 @@ export class RunningService {
     return (await this.operate(line)) as Result;
   }
 
-  /** A fresh organization: nothing is shared between tests. */
+  /** A fresh organization: nothing is shared between tests. It may have agents of every provider unless its features say otherwise. */
   async organization(...options: string[]): Promise<TestOrganization> {
     this.organizations += 1;
-    const { id } = await this.cli<{ id: string }>('org', 'create', '--name', `Test ${this.organizations}`, ...options);
+    const { id } = await this.cli<{ id: string }>('org', 'create', '--name', `Test ${this.organizations}`, ...withEveryProvider(options));
     const keyWith = (capabilities: readonly string[], agentIds?: readonly string[]): Promise<{ id: string; key: string }> =>
       this.cli(
         ...['key', 'create', '--org', id, '--capabilities', capabilities.join(',')],
@@ -257,4 +257,10 @@ export function useService(options: ServiceOptions = {}): TestService {
 /** Body of a run that sends one message. */
 export function message(content: string, more: Readonly<Record<string, unknown>> = {}): object {
   return { message: { role: 'user', content }, ...more };
+}
+
+function withEveryProvider(options: readonly string[]): string[] {
+  const at = options.indexOf('--features');
+  if (at === -1) return [...options, '--features', 'claude_agent_sdk'];
+  return options.map((option, index) => (index === at + 1 && !option.includes('claude_agent_sdk') ? `${option},claude_agent_sdk` : option));
 }

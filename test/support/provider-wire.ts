@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { AnthropicRuntime } from '../../src/models/providers/anthropic/anthropic.runtime.js';
 import { GeminiRuntime } from '../../src/models/providers/gemini/gemini.runtime.js';
 import { OpenAiResponsesRuntime } from '../../src/models/providers/openai-responses/openai-responses.runtime.js';
@@ -88,6 +89,7 @@ interface AnthropicContent {
 
 export const anthropicWire: ProviderWire = {
   provider: 'anthropic',
+  api: 'anthropic',
   model: 'claude-sonnet-5-5',
   options: { type: 'anthropic', thinking: null, temperature: null, webSearch: false },
   runtime: (access, transport, clock) => new AnthropicRuntime(access, transport, clock),
@@ -220,6 +222,7 @@ interface OpenaiItem {
 
 export const openaiWire: ProviderWire = {
   provider: 'openai-responses',
+  api: 'openai-responses',
   model: 'gpt-6.1-sol',
   options: { type: 'openai-responses', reasoningEffort: null, verbosity: null },
   runtime: (access, transport, clock) => new OpenAiResponsesRuntime(access, transport, clock),
@@ -315,6 +318,7 @@ interface GeminiPart {
 
 export const geminiWire: ProviderWire = {
   provider: 'gemini',
+  api: 'gemini',
   model: 'gemini-3.8-flash',
   options: { type: 'gemini' },
   runtime: (access, transport, clock) => new GeminiRuntime(access, transport, clock),
@@ -363,3 +367,16 @@ export const geminiWire: ProviderWire = {
 };
 
 export const PROVIDER_WIRES: readonly ProviderWire[] = [anthropicWire, openaiWire, geminiWire];
+
+/** Of agents on the Claude Agent SDK, by the family of their model. */
+export const CLAUDE_AGENT_WIRES: readonly ProviderWire[] = PROVIDER_WIRES.map((wire) => ({
+  ...wire,
+  provider: 'claude-agent-sdk',
+  options: { type: 'claude-agent-sdk' },
+}));
+
+/** Whether agents on the Claude Agent SDK can run here: it is an optional package. */
+export const HAS_CLAUDE_AGENT_SDK = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk');
+
+/** How runs of every type of agent are played that can run here. */
+export const AGENT_WIRES: readonly ProviderWire[] = [...PROVIDER_WIRES, ...(HAS_CLAUDE_AGENT_SDK ? CLAUDE_AGENT_WIRES.slice(0, 1) : [])];

@@ -32,7 +32,10 @@ export interface SentResult {
 
 /** How one provider speaks, as far as the tests need it: whole answers and broken ones, frame by frame. */
 export interface ProviderWire {
+  /** Of the agent. */
   readonly provider: ProviderType;
+  /** The provider whose API its model is called through. */
+  readonly api: ProviderType;
   readonly model: string;
   readonly options: ModelOptions;
   runtime(access: ProviderAccess, transport: ModelTransport, clock: Clock): ModelRuntime;

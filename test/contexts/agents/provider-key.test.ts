@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { message, useService, type TestOrganization } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 import { createAgent, type ErrorBody, outcome } from './support.js';
 
@@ -16,7 +16,7 @@ function rotate<Body = { updatedAt: string }>(id: string, body: unknown, key = o
   return service.http<Body>('PUT', `/v1/agents/${id}/provider-key`, { key, body, headers });
 }
 
-describe.each(PROVIDER_WIRES)('the own key of a $provider agent', (wire) => {
+describe.each(AGENT_WIRES)('the own key of a $provider agent', (wire) => {
   it('is replaced at once, as a new version, and never answered', async () => {
     const made = await createAgent(service, organization, {
       provider: { type: wire.provider, model: wire.model, useOwnApiKey: true, apiKey: 'canary-1' },

@@ -4,7 +4,7 @@ import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it, jest } from '@jest/globals';
 import { NewThreadRepository } from '../../../src/conversations/persistence/new-thread.repository.js';
 import { type Answer, message, useService, type StreamedEvent, until } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { answers, breaksOffAfter, HeldReply, says } from '../../support/scripted-models.js';
 import { during, scriptedRuns } from '../../support/scripted-runs.js';
@@ -40,7 +40,7 @@ async function events(chat: Chat, body: object): Promise<StreamedEvent['event'][
   return read;
 }
 
-describe.each(PROVIDER_WIRES)('the official AG-UI client, on an agent of $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('the official AG-UI client, on an agent of $provider', ({ provider, model }) => {
   it('holds a conversation under a thread id that it made up', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     const client = clientOf(chat, { threadId: randomUUID() });

@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { describe, expect, it } from '@jest/globals';
 import { APICallError, generateText, type LanguageModel, streamText } from 'ai';
 import { useService } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, says } from '../../support/scripted-models.js';
 import { Chat } from './support.js';
 
@@ -18,7 +18,7 @@ function modelOf({ key, agentId }: { key: string; agentId: string }): LanguageMo
   return provider(agentId);
 }
 
-describe.each(PROVIDER_WIRES)('the AI SDK, on an agent of $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('the AI SDK, on an agent of $provider', ({ provider, model }) => {
   it('generates text with its usage', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     service.models.next(says('Hello', ' there'));

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import { Canary } from '../../support/canary.js';
 import { filePart, PDF, PNG, upload } from '../../support/files.js';
 import { startService, type TestService } from '../../support/harness.js';
-import { anthropicWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
+import { AGENT_WIRES, anthropicWire, type ProviderWire } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 import type { SentPart } from '../../support/sent-parts.js';
 import { assistant, Chat, user } from './support.js';
@@ -43,7 +43,7 @@ function sent(wire: ProviderWire = anthropicWire): SentPart[][] {
   return wire.userParts(service.models.requests.at(-1)?.body ?? {});
 }
 
-describe.each(PROVIDER_WIRES)('the official OpenAI client, on an agent of $provider', (wire) => {
+describe.each(AGENT_WIRES)('the official OpenAI client, on an agent of $provider', (wire) => {
   it('sends images and files as content parts', async () => {
     const chat = await Chat.start(service, { provider: { type: wire.provider, model: wire.model } });
     const client = new OpenAI({ apiKey: chat.key, baseURL: `${service.baseUrl}/v1`, maxRetries: 0 });
@@ -80,7 +80,7 @@ describe.each(PROVIDER_WIRES)('the official OpenAI client, on an agent of $provi
   });
 });
 
-describe.each(PROVIDER_WIRES)('the official AG-UI client, on an agent of $provider', (wire) => {
+describe.each(AGENT_WIRES)('the official AG-UI client, on an agent of $provider', (wire) => {
   it('sends images and documents as content parts', async () => {
     const chat = await Chat.start(service, { provider: { type: wire.provider, model: wire.model } });
     const client = new HttpAgent({

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { type OfferedTool, ToolSource } from '../../../src/conversations/index.js';
 import { startService, useService, until } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
 import { assistant, Chat, type Chunk, given, textOf, user } from './support.js';
 
@@ -21,7 +21,7 @@ class ClockModule {}
 
 const service = useService({ extensions: { imports: [ClockModule], toolSources: [ClockTool] } });
 
-describe.each(PROVIDER_WIRES)('a chat completion on $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('a chat completion on $provider', ({ provider, model }) => {
   it('is answered as an object of the OpenAI API, with thread_id', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     service.models.next(says('Hello', ' there'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { useService } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, refuses, says } from '../../support/scripted-models.js';
 import { Chat, given } from './support.js';
 
@@ -21,7 +21,7 @@ async function thrownBy(call: () => Promise<unknown>): Promise<unknown> {
   throw new Error('expected the client to throw');
 }
 
-describe.each(PROVIDER_WIRES)('the official OpenAI client, on an agent of $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('the official OpenAI client, on an agent of $provider', ({ provider, model }) => {
   it('gets a completion', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     service.models.next(says('Hello', ' there'));

@@ -4,7 +4,7 @@ import { type PromptVerdict, RunHooks, RunObserver, type RunRecord, type Suggest
 import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, HeldReply, refuses, says } from '../../support/scripted-models.js';
 import { assistant, Chat, given, type Said, user } from './support.js';
 
@@ -60,7 +60,7 @@ function suggest<Body = Suggestions>(chat: Chat, messages: readonly Said[], more
   return chat.service.http<Body>('POST', '/v1/chat/suggestions', { key: chat.key, body });
 }
 
-describe.each(PROVIDER_WIRES)('suggestions on $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('suggestions on $provider', ({ provider, model }) => {
   it('are three, from one call of the agent’s model, and nothing is stored', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     service.models.next(says('["How much?", "In red?", ', '"Thank you"]'));

@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/client';
 import { describe, expect, it } from '@jest/globals';
 import { useService } from '../../support/harness.js';
 import { OfficialClient } from '../../support/official-client.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, breaksOffAfter, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { Talk } from '../../support/talk.js';
@@ -10,7 +10,7 @@ import { answersBlocks, foundBlock, searchBlock, searchErrorBlock, textBlock } f
 
 const service = useService({ extensions: scriptedRuns });
 
-describe.each(PROVIDER_WIRES)('the official AG-UI client on $provider', (wire) => {
+describe.each(AGENT_WIRES)('the official AG-UI client on $provider', (wire) => {
   it('accepts a run with thinking, texts and tools, and builds the stored message from it', async () => {
     const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
     during(talk.threadId, { tools: [tool('weather', ({ city }) => output(`rain in ${String(city)}`))] });

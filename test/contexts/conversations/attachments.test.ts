@@ -4,7 +4,7 @@ import { Canary } from '../../support/canary.js';
 import { filePart, PDF, PNG, upload, type UploadedAnswer } from '../../support/files.js';
 import { startService, type TestService } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
-import { anthropicWire, openaiWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
+import { AGENT_WIRES, anthropicWire, openaiWire, type ProviderWire } from '../../support/provider-wire.js';
 import { type ModelScript, refuses, says } from '../../support/scripted-models.js';
 import type { SentPart } from '../../support/sent-parts.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
@@ -67,7 +67,7 @@ const tooLong: ModelScript = (exchange, wire) => {
 const clean = (): Promise<void> =>
   service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
 
-describe.each(PROVIDER_WIRES)('what a user attaches, on $provider', (wire) => {
+describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
   const start = (): Promise<Talk> => Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
 
   it('reaches the model before the text: an image and a PDF as such, a text file as text', async () => {
@@ -85,7 +85,7 @@ describe.each(PROVIDER_WIRES)('what a user attaches, on $provider', (wire) => {
       [
         image(PNG),
         // Google's parts have no names.
-        wire.provider === 'gemini' ? pdf : { ...pdf, name: 'paper.pdf' },
+        wire.api === 'gemini' ? pdf : { ...pdf, name: 'paper.pdf' },
         { kind: 'document', name: 'notes.md', text: 'some *notes*' },
         text('Look'),
       ],

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it, jest } from '@jest/globals';
 import { EventStreams } from '../../../src/platform/http/index.js';
 import { message, type StreamedEvent, useService, until } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { HeldReply, says } from '../../support/scripted-models.js';
 import { Talk, textOf } from '../../support/talk.js';
 
@@ -55,7 +55,7 @@ describe('a caller who leaves', () => {
     expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Half an answer']);
   });
 
-  describe.each(PROVIDER_WIRES)('with onDisconnect cancel, on $provider,', ({ provider, model }) => {
+  describe.each(AGENT_WIRES)('with onDisconnect cancel, on $provider,', ({ provider, model }) => {
     it.each([
       ['a stream', (talk: Talk) => leaveStream(talk, { onDisconnect: 'cancel' })],
       ['the waiting route', (talk: Talk, held: HeldReply) => leaveWaiting(talk, held, { onDisconnect: 'cancel' })],

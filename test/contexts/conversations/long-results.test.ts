@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { approve, NotingTool } from '../../support/approvals.js';
 import { useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { anthropicWire, PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES, anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { sentResults } from '../../support/sent-media.js';
@@ -31,7 +31,7 @@ function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};
 }
 
-describe.each(PROVIDER_WIRES)('a tool that says much on $provider', (wire) => {
+describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const lastResults = (): string[] => wire.toolResults(lastBody()).map(({ output: text }) => text);
 

@@ -3,7 +3,7 @@ import { HISTORY_CHARACTERS, MAX_HISTORY_MESSAGES } from '../../../src/conversat
 import { approve, ASKS_ALWAYS } from '../../support/approvals.js';
 import { message, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { calls, type ModelScript, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { statementsOf } from '../../support/statements.js';
@@ -28,7 +28,7 @@ async function lastTrace(key: string, agentId: string): Promise<Trace> {
   return (await service.http<Trace>('GET', `/v1/agents/${agentId}/traces/${body.traces[0]?.id ?? ''}`, { key })).body;
 }
 
-describe.each(PROVIDER_WIRES)('a conversation that no longer fits on $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('a conversation that no longer fits on $provider', ({ provider, model }) => {
   it('loses its oldest part until it fits; the trace says how many messages', async () => {
     const { key } = await service.organization();
     const agentId = await service.agent(key, { provider: { type: provider, model } });

@@ -1,7 +1,7 @@
 import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it } from '@jest/globals';
 import { useService, type StreamedEvent } from '../../support/harness.js';
-import { geminiWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
+import { AGENT_WIRES, geminiWire, type ProviderWire } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
@@ -50,7 +50,7 @@ async function careful(wire: ProviderWire): Promise<Judged & { talk: Talk }> {
   return { talk, ...seen };
 }
 
-describe.each(PROVIDER_WIRES)('a call on $provider whose arguments are no JSON object', (wire) => {
+describe.each(AGENT_WIRES)('a call on $provider whose arguments are no JSON object', (wire) => {
   const written = ['[1]', '"x"', 'null'].map((json) => [json, wire.toolCall({ id: 't1', name: 'look_up', inputParts: [json] })] as const);
   const cut = wire === geminiWire ? [] : [['{"city":', wire.unreadableToolCall] as const];
 

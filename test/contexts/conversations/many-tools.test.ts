@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { useService } from '../../support/harness.js';
-import { anthropicWire, PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES, anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { sentToolNames } from '../../support/sent-tools.js';
@@ -27,7 +27,7 @@ function lastResult(): string {
   return String(results().at(-1)?.output);
 }
 
-describe.each(PROVIDER_WIRES)('an agent of 400 tools on $provider', (wire) => {
+describe.each(AGENT_WIRES)('an agent of 400 tools on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const script = [calls('find_tools', { query: 'create a billing report' }), calls(WANTED, { workspace: 'w', title: 'May' }), says('Done.')];
 

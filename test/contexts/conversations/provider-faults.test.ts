@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { EventSchema } from '@ag-ui/core/schemas';
 import { type Answer, startService, type StreamedEvent, type TestService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { breaksOffAfter, HeldReply, type ModelScript, refuses, says } from '../../support/scripted-models.js';
 import { REFUSED_URL } from '../../support/fake-upstream.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
@@ -47,7 +47,7 @@ interface Seen {
   readonly end: StreamedEvent['event'];
 }
 
-describe.each(PROVIDER_WIRES)('$provider', (wire) => {
+describe.each(AGENT_WIRES)('$provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const ownKeyAgent = { provider: { ...agent.provider, useOwnApiKey: true, apiKey: 'own-canary-key' } };
 
@@ -117,7 +117,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire) => {
   });
 
   it.each([
-    ['is overloaded', wire.provider === 'anthropic' ? 529 : 503, 503, 'provider_overloaded'],
+    ['is overloaded', wire.api === 'anthropic' ? 529 : 503, 503, 'provider_overloaded'],
     ['fails', 500, 502, 'provider_error'],
   ])('that %s is tried twice more, then told', async (_what, status, answered, code) => {
     const refusal = refuses(status);
@@ -185,7 +185,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire) => {
     for (const talk of [waited, streamed]) {
       expect((await talk.messages())[1]).toMatchObject({ content: 'Half an answer', status: 'incomplete' });
     }
-    const told = wire.provider === 'anthropic' ? { inputTokens: 1, credits: 0.0002 } : { inputTokens: null, credits: 0 };
+    const told = wire.api === 'anthropic' ? { inputTokens: 1, credits: 0.0002 } : { inputTokens: null, credits: 0 };
     expect(await waited.trace()).toMatchObject({ usage: { ...told, outputTokens: null, totalTokens: null } });
     await expectUsable(waited, streamed);
   });

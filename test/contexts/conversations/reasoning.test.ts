@@ -1,7 +1,7 @@
 import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it } from '@jest/globals';
 import { useService } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers } from '../../support/scripted-models.js';
 import { Talk, typesOf } from '../../support/talk.js';
 
@@ -10,7 +10,7 @@ const service = useService();
 const REASONING = ['REASONING_START', 'REASONING_MESSAGE_START', 'REASONING_MESSAGE_CONTENT', 'REASONING_MESSAGE_END', 'REASONING_END'];
 const TEXT = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
 
-describe.each(PROVIDER_WIRES)('the thinking of a model on $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('the thinking of a model on $provider', ({ provider, model }) => {
   const thinks = answers({ thinking: 'Let me see.', text: 'Hello' });
 
   it('is streamed to a caller who asks for it, apart from the text', async () => {

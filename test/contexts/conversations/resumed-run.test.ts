@@ -8,7 +8,7 @@ import { RunLog } from '../../../src/platform/run-log/index.js';
 import { approve, ASKS_ALWAYS, ASKS_FOR_CHANGES, decline, NotingTool } from '../../support/approvals.js';
 import { useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES, PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
 import { disown, endOrphan } from '../../support/run-owners.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
@@ -35,7 +35,7 @@ const tooLong: ModelScript = (exchange, wire) => {
   exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);
 };
 
-describe.each(PROVIDER_WIRES)('a run that resumes another on $provider', (wire) => {
+describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model }, ...ASKS_FOR_CHANGES };
   const results = () => wire.toolResults(lastBody());
 

@@ -1,12 +1,12 @@
 import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it } from '@jest/globals';
 import { message, useService, type StreamedEvent } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 
 const service = useService();
 
-describe.each(PROVIDER_WIRES)('a streamed run on $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('a streamed run on $provider', ({ provider, model }) => {
   it('streams AG-UI events, numbered from 1, with the stored message as the result', async () => {
     const { key } = await service.organization();
     const agentId = await service.agent(key, { provider: { type: provider, model } });

@@ -3,7 +3,7 @@ import type { ToolResult } from '../../../src/conversations/index.js';
 import { AttachmentMemory } from '../../../src/files/index.js';
 import { approve, NotingTool } from '../../support/approvals.js';
 import { useService } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, refuses, says } from '../../support/scripted-models.js';
 import { during, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { type SentMedium, sentResults } from '../../support/sent-media.js';
@@ -42,7 +42,7 @@ afterEach(() => {
   expect(service.app.get(AttachmentMemory).bytes).toBe(0);
 });
 
-describe.each(PROVIDER_WIRES)('what a tool shows on $provider', (wire) => {
+describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
 
   it('reaches the model with every further call of the run; everybody else, and later runs, have its names alone', async () => {

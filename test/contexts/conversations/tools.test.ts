@@ -2,7 +2,7 @@ import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it } from '@jest/globals';
 import { useService, type StreamedEvent } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES, PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, type ModelScript, says } from '../../support/scripted-models.js';
 import { during, endlessTool, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
@@ -32,7 +32,7 @@ function blankTextsIn(value: unknown, path = 'body'): string[] {
   return Object.entries(value).flatMap(([name, each]) => blankTextsIn(each, `${path}.${name}`));
 }
 
-describe.each(PROVIDER_WIRES)('a tool on $provider', (wire) => {
+describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const asksWeather = answers({
     text: 'Let me look.',
@@ -147,7 +147,7 @@ describe.each(PROVIDER_WIRES)('a tool on $provider', (wire) => {
     const talk = await Talk.start(service, { ...agent, systemPrompt: ' \n ' });
     during(talk.threadId, { tools: [tool('blank', () => output(' \n '))] });
     // The other providers accept their own answers unchanged; this one refuses blank text that it has written itself.
-    const sealed = wire.provider === 'anthropic' ? { opaque: 'sealed-state' } : {};
+    const sealed = wire.api === 'anthropic' ? { opaque: 'sealed-state' } : {};
     service.models.next(answers({ ...sealed, text: ' \n ', calls: [{ id: 'b', name: 'blank' }] }), says(' \n '), says('Back.'));
     const file = { name: 'blank.txt', url: `data:text/plain;base64,${Buffer.from(' \n ').toString('base64')}`, contentType: 'text/plain' };
     const read = { role: 'user', content: ' \n ', attachments: [file] };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { message, useService } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 
 const service = useService();
 
-describe.each(PROVIDER_WIRES)('a waiting run on $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('a waiting run on $provider', ({ provider, model }) => {
   it("answers with the model's reply and stores the conversation", async () => {
     const { key } = await service.organization();
     const agentId = await service.agent(key, { systemPrompt: 'You are brief.', provider: { type: provider, model } });

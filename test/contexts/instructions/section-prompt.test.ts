@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { message, useService } from '../../support/harness.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 import { about, Sections } from './support.js';
 
@@ -31,7 +31,7 @@ function textOf(value: unknown): unknown {
   return textOf(parts ?? text);
 }
 
-describe.each(PROVIDER_WIRES)('the prompt that the model of $provider receives', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('the prompt that the model of $provider receives', ({ provider, model }) => {
   const settings = { systemPrompt: 'Be kind.', provider: { type: provider, model } };
 
   it("is the agent's own, then each section under its name in order", async () => {

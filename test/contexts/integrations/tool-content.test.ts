@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { useService } from '../../support/harness.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
 import { sentResults } from '../../support/sent-media.js';
 import { Talk } from '../../support/talk.js';
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(servers.map((server) => server.close())));
 
-describe.each(PROVIDER_WIRES)('what the tools of a server return, on $provider', (wire) => {
+describe.each(AGENT_WIRES)('what the tools of a server return, on $provider', (wire) => {
   async function start(kind: ToolServerKind): Promise<Talk> {
     const server = servers.find((each) => each.kind === kind);
     if (!server) throw new Error('There is no such server');
@@ -82,7 +82,7 @@ describe.each(PROVIDER_WIRES)('what the tools of a server return, on $provider',
     expect(results.get('image')?.media).toEqual([{ mediaType: 'image/png', data: PNG }]);
     expect(results.get('report')?.media).toEqual([{ mediaType: 'application/pdf', data: PDF }]);
     // Only this provider takes sound; the others are told that it is left out.
-    expect(JSON.stringify(body).includes(WAV)).toBe(wire.provider === 'gemini');
+    expect(JSON.stringify(body).includes(WAV)).toBe(wire.api === 'gemini');
     expect(results.get('audio')?.text).toContain('audio-1');
     expect(JSON.stringify(body)).not.toContain(ZIP);
     expect(results.get('refused')?.text).toContain('There is no such city.');

@@ -4,7 +4,7 @@ import { Canary } from '../../support/canary.js';
 import { until, useService } from '../../support/harness.js';
 import { learn } from '../../support/knowledge.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, type ModelScript, says } from '../../support/scripted-models.js';
 import { sentToolNames } from '../../support/sent-tools.js';
 import { Talk } from '../../support/talk.js';
@@ -96,7 +96,7 @@ async function expose(agent: Readonly<Record<string, unknown>>): Promise<void> {
   others.reset();
 }
 
-describe.each(PROVIDER_WIRES)('hostile pages and files, read by a model on $provider that obeys every word', (wire) => {
+describe.each(AGENT_WIRES)('hostile pages and files, read by a model on $provider that obeys every word', (wire) => {
   const key = { useOwnApiKey: true, apiKey: 'own-provider-key-71c2' };
 
   it('have no tool called but the own ones, no host contacted, and no secret told', async () => {

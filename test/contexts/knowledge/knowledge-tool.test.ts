@@ -3,7 +3,7 @@ import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js
 import { SearchKnowledge } from '../../../src/knowledge/search/search-knowledge.js';
 import { until, useService } from '../../support/harness.js';
 import { addFile, filesPath, learn, searchKnowledge, settledFiles } from '../../support/knowledge.js';
-import { anthropicWire, PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES, anthropicWire } from '../../support/provider-wire.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { sentToolNames } from '../../support/sent-tools.js';
 import { Talk } from '../../support/talk.js';
@@ -38,7 +38,7 @@ async function untilOffered(talk: Talk, expected: boolean): Promise<void> {
   }, `the tool to be ${expected ? 'offered' : 'gone'}`);
 }
 
-describe.each(PROVIDER_WIRES)('an agent on $provider', (wire) => {
+describe.each(AGENT_WIRES)('an agent on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
 
   it('is offered a search once it knows something, and reads what that finds as numbered quotations', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { useService } from '../../support/harness.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, type ModelScript, says } from '../../support/scripted-models.js';
 import { sentSystem } from '../../support/sent-system.js';
 import { Talk } from '../../support/talk.js';
@@ -51,7 +51,7 @@ const obedient: ModelScript = (exchange, wire) => {
   return says('Done.')(exchange, wire);
 };
 
-describe.each(PROVIDER_WIRES)('hostile memories, read by a model on $provider', (wire) => {
+describe.each(AGENT_WIRES)('hostile memories, read by a model on $provider', (wire) => {
   it('reach no tool: all of them stand between marks that their author cannot have known', async () => {
     const talk = await Talk.start(service, { systemPrompt: 'You answer about drinks.', provider: { type: wire.provider, model: wire.model } });
     await connect(service, talk, customServer('CRM', tools));

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { approve, NotingTool } from '../../support/approvals.js';
 import { message, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { PROVIDER_WIRES } from '../../support/provider-wire.js';
+import { AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
 import { during, scriptedRuns } from '../../support/scripted-runs.js';
 import { sentSystem } from '../../support/sent-system.js';
@@ -25,7 +25,7 @@ async function promptOf(talk: Talk, userId: unknown): Promise<string> {
   return sentSystem(lastRequest());
 }
 
-describe.each(PROVIDER_WIRES)('memory on $provider', (wire) => {
+describe.each(AGENT_WIRES)('memory on $provider', (wire) => {
   const start = (): Promise<Talk> => Talk.start(service, { systemPrompt: 'Be brief.', provider: { type: wire.provider, model: wire.model } });
 
   it('is offered as two tools, and what the model saves is in the prompt of the user’s other conversations, with its age', async () => {

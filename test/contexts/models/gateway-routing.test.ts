@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeUpstream } from '../../support/fake-upstream.js';
 import { message, startService, type TestOrganization, type TestService } from '../../support/harness.js';
-import { anthropicWire, geminiWire, openaiWire, PROVIDER_WIRES, type ProviderWire } from '../../support/provider-wire.js';
+import { AGENT_WIRES, anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 
 const TOKEN_HEADER = 'x-gateway-token';
@@ -168,7 +168,7 @@ describe('gemini traffic', () => {
   });
 });
 
-describe.each(PROVIDER_WIRES)('$provider traffic of an organization without a gateway', (wire) => {
+describe.each(AGENT_WIRES)('$provider traffic of an organization without a gateway', (wire) => {
   it('goes directly', async () => {
     expect(await reply(await agentOn(wire))).toBe('direct');
     expect(gateway.requests).toEqual([]);
