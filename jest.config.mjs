@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 /** Jest finds the files, starts the workers and tells what came of it; Node itself loads what a file imports. */
@@ -11,7 +12,10 @@ const isBrowser = process.env.TEST_MODE === 'browser';
 /** There no test may be skipped; the shape of the code is the same in both modes. */
 const isCluster = process.env.TEST_MODE === 'cluster';
 /** About what a cluster does not have, all of it: there such a file would have no test. */
-const testPathIgnorePatterns = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] : [];
+const embeddedAlone = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] : [];
+/** About the Claude Agent SDK, which is an optional package. */
+const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk') ? [] : ['\\.claude-agent\\.test\\.ts$'];
+const testPathIgnorePatterns = [...embeddedAlone, ...withClaudeAgent];
 
 /** Three tiers: rules beside the source, guarantees through HTTP, and the shape of the code itself. */
 export default {

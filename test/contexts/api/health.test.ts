@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { FileStore } from '../../../src/platform/files/index.js';
 import { startService, type TestService } from '../../support/harness.js';
+import { HAS_CLAUDE_AGENT_SDK } from '../../support/provider-wire.js';
 
 const CLUSTER = process.env['TEST_MODE'] === 'cluster';
 
@@ -17,7 +18,8 @@ afterAll(() => service.close());
 it('tells each part of the service apart', async () => {
   const { status, body } = await service.http('GET', '/health/ready');
   const parts = { database: 'ok', files: 'ok', ...(CLUSTER && { redis: 'ok', jobs: 'ok' }) };
-  expect([status, body]).toEqual([200, { status: 'ok', checks: parts, knowledgeSearch: 'keywords' }]);
+  const claudeAgentSdk = HAS_CLAUDE_AGENT_SDK ? 'installed' : 'not_installed';
+  expect([status, body]).toEqual([200, { status: 'ok', checks: parts, knowledgeSearch: 'keywords', claudeAgentSdk }]);
 });
 
 it('names the part that does not work', async () => {
