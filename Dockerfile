@@ -5,6 +5,10 @@ WORKDIR /app
 # The lock alone first: dependencies are installed again only when it changes.
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci
+# With --build-arg CLAUDE_AGENT_SDK=1 the optional Claude Agent SDK, some 380 MB.
+ARG CLAUDE_AGENT_SDK=0
+COPY claude-agent ./claude-agent
+RUN --mount=type=cache,target=/root/.npm if [ "$CLAUDE_AGENT_SDK" = 1 ]; then npm ci --prefix claude-agent; fi
 COPY tsconfig.json nest-cli.json .swcrc ./
 COPY src ./src
 COPY widget ./widget
@@ -20,6 +24,7 @@ WORKDIR /app
 RUN mkdir -p /data/files && chown -R node:node /data
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/claude-agent ./claude-agent
 COPY --from=build /app/dist ./dist
 USER node
 VOLUME /data

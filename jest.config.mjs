@@ -14,7 +14,7 @@ const isCluster = process.env.TEST_MODE === 'cluster';
 /** About what a cluster does not have, all of it: there such a file would have no test. */
 const embeddedAlone = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] : [];
 /** About the Claude Agent SDK, which is an optional package. */
-const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk') ? [] : ['\\.claude-agent\\.test\\.ts$'];
+const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk') ? [] : ['\\.claude-agent\\.'];
 const testPathIgnorePatterns = [...embeddedAlone, ...withClaudeAgent];
 
 /** Three tiers: rules beside the source, guarantees through HTTP, and the shape of the code itself. */

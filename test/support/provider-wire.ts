@@ -378,5 +378,8 @@ export const CLAUDE_AGENT_WIRES: readonly ProviderWire[] = PROVIDER_WIRES.map((w
 /** Whether agents on the Claude Agent SDK can run here: it is an optional package. */
 export const HAS_CLAUDE_AGENT_SDK = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk');
 
+/** What the loop of an agent does is the same in both modes; what is its own has tests of its own. */
+const PLAYS_CLAUDE_AGENT = HAS_CLAUDE_AGENT_SDK && process.env['TEST_MODE'] !== 'cluster';
+
 /** How runs of every type of agent are played that can run here. */
-export const AGENT_WIRES: readonly ProviderWire[] = [...PROVIDER_WIRES, ...(HAS_CLAUDE_AGENT_SDK ? CLAUDE_AGENT_WIRES.slice(0, 1) : [])];
+export const AGENT_WIRES: readonly ProviderWire[] = [...PROVIDER_WIRES, ...(PLAYS_CLAUDE_AGENT ? CLAUDE_AGENT_WIRES.slice(0, 1) : [])];

@@ -5,7 +5,7 @@ import type { Agent, AgentChange } from '../domain/agent.js';
 import { type FieldChange, secretChange } from '../domain/field-change.js';
 import { gatewayTokenOf, providerKeyOf, replaceSecret } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
-import { PlanLimits } from './plan-limits.js';
+import { PlanLimits, requireProvider } from './plan-limits.js';
 import { VersionedWrite, type WriteTarget } from './versioned-write.js';
 
 @Injectable()
@@ -23,9 +23,10 @@ export class ChangeAgent {
    *   UnsupportedForAgentType
    */
   async execute(target: WriteTarget, change: AgentChange): Promise<Agent> {
-    await this.terms.requirePermitted(target.organizationId, change);
+    // Before the transaction, in which nothing else may be awaited.
+    const organization = await this.terms.requirePermitted(target.organizationId, change);
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
-      await this.terms.requireProvider(target.organizationId, agent.settings.provider.options.type);
+      requireProvider(organization, agent.settings.provider.options.type);
       const token = await this.storeGatewayToken(transaction, agent, change);
       const changes = agent.change(change, CATALOGUE_CHOICES);
       return { result: undefined, changes: [...changes, ...(await this.storeKey(transaction, agent, change)), ...token] };

@@ -10,7 +10,7 @@ import { AgentVersionsRepository } from '../persistence/agent-versions.repositor
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { gatewayTokenOf, providerKeyOf } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
-import { PlanLimits } from './plan-limits.js';
+import { PlanLimits, requireProvider } from './plan-limits.js';
 
 @Injectable()
 export class CreateAgent {
@@ -28,8 +28,9 @@ export class CreateAgent {
    * @throws ValidationFailed, AgentRefused, GatewayNotPermitted
    */
   async execute(organizationId: string, changedBy: ChangedBy, request: NewAgent): Promise<Agent> {
-    await this.terms.requireProvider(organizationId, request.provider.type);
-    const { agentLimit } = await this.terms.requirePermitted(organizationId, request);
+    const organization = await this.terms.requirePermitted(organizationId, request);
+    requireProvider(organization, request.provider.type);
+    const { agentLimit } = organization;
     const agent = Agent.create({ id: newId(), organizationId }, request, CATALOGUE_CHOICES, this.clock.now());
     const secrets = secretsOf(agent, request);
     await this.database.transaction(async (transaction) => {

@@ -30,19 +30,19 @@ export class PlanLimits {
     return organization;
   }
 
-  /** @throws AgentRefused `<feature>_not_permitted` when the organization lacks the feature that the provider needs */
-  async requireProvider(organizationId: string, type: ProviderType): Promise<void> {
-    const { feature } = providerOf(type);
-    if (feature === undefined || (await this.of(organizationId)).features.has(feature)) return;
-    throw new AgentRefused(
-      `${feature}_not_permitted`,
-      `provider.type: this organization does not have API access to the ${type} runtime.`,
-    );
-  }
-
   async of(organizationId: string): Promise<OrganizationView> {
     const organization = await this.organizations.find(organizationId);
     if (!organization) throw new Error(`The caller's organization ${organizationId} is gone`);
     return organization;
   }
+}
+
+/** @throws AgentRefused `<feature>_not_permitted` when the organization lacks the feature that the provider needs */
+export function requireProvider({ features }: OrganizationView, type: ProviderType): void {
+  const { feature } = providerOf(type);
+  if (feature === undefined || features.has(feature)) return;
+  throw new AgentRefused(
+    `${feature}_not_permitted`,
+    `provider.type: this organization does not have API access to the ${type} runtime.`,
+  );
 }

@@ -132,7 +132,7 @@ export class Agent {
    * Goes back to what a version was. Secrets stay as they are, and so do whose key pays, which goes with the
    * secret, and what the operator decides.
    * @returns the fields that have another value now
-   * @throws VersionNotRestorable when its model is no longer to be had
+   * @throws VersionNotRestorable when its model is no longer to be had, or not with the agent's own key
    */
   restore({ name, systemPrompt, settings: kept }: AgentSnapshot, choices: ModelChoices): FieldChange[] {
     const { provider, disableInteractivePrompts } = this.settings;

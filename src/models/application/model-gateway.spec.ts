@@ -1,11 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
 import { FakeUpstream } from '../../../test/support/fake-upstream.js';
 import { failureOf, requestOf, tell, textOf } from '../../../test/support/model-calls.js';
-import { PROVIDER_WIRES, type ProviderWire } from '../../../test/support/provider-wire.js';
+import { CLAUDE_AGENT_WIRES, PROVIDER_WIRES, type ProviderWire } from '../../../test/support/provider-wire.js';
 import { Clock, SystemClock } from '../../platform/clock/index.js';
 import { readSettings, Settings } from '../../platform/config/index.js';
+import { Metrics } from '../../platform/metrics/index.js';
+import { ChildProcesses } from '../../platform/processes/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ModelsModule } from '../models.module.js';
 import { ModelGateway } from './model-gateway.js';
@@ -29,8 +32,10 @@ async function gatewayWith(environment: Readonly<Record<string, string>>, demo =
       { provide: Settings, useValue: settings },
       { provide: Clock, useClass: SystemClock },
       { provide: Logger, useValue: {} },
+      { provide: ChildProcesses, useValue: {} },
+      { provide: Metrics, useValue: new Metrics(new Registry()) },
     ],
-    exports: [Settings, Clock, Logger],
+    exports: [Settings, Clock, Logger, ChildProcesses, Metrics],
   })
   class PlatformModule {}
 
@@ -39,7 +44,7 @@ async function gatewayWith(environment: Readonly<Record<string, string>>, demo =
   return app.get(ModelGateway);
 }
 
-describe.each(PROVIDER_WIRES)('the gateway to $provider', (wire: ProviderWire) => {
+describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])('the gateway to $api, for agents of $provider', (wire: ProviderWire) => {
   let upstream: FakeUpstream;
   let bases: Record<string, string>;
 
@@ -60,7 +65,7 @@ describe.each(PROVIDER_WIRES)('the gateway to $provider', (wire: ProviderWire) =
     expect([textOf(own.events), textOf(managed.events)]).toEqual(['ok', 'ok']);
     expect(upstream.requests.map((request) => wire.keyOf(request.headers))).toEqual([
       'own-key-1',
-      MANAGED[wire.provider],
+      MANAGED[wire.api],
     ]);
   });
 

@@ -70,7 +70,6 @@ describe.each(PROVIDERS as readonly AgentProvider[])('$type', (provider) => {
     for (const options of [settings.initial, settings.quick]) expect(settings.merge(options, { type })).toEqual(options);
   });
 
-
   it('gives every model a share of its context for earlier conversation', () => {
     for (const { historyCharacters, contextTokens } of provider.models) {
       expect(historyCharacters).toBeGreaterThan(0);

@@ -93,6 +93,14 @@ describe('the spans of a trace', () => {
     ]);
   });
 
+  it('name the provider whose API the model is called through, where the agent has models of several', () => {
+    const named = (changes: Partial<PushedTrace>): unknown => spansOf(trace(changes), false)[0]?.attributes['gen_ai.provider.name'];
+    const provider = 'claude-agent-sdk';
+    const models = ['claude-haiku-4-5', 'gpt-5.4', 'gemini-3.6-flash'];
+    expect(models.map((model) => named({ provider, model }))).toEqual(['anthropic', 'openai', 'gcp.gemini']);
+    expect(named({ provider: 'another' })).toBe('another');
+  });
+
   it.each([
     ['failed', { code: 'provider_error' as const, message: 'canary' }, 'provider_error'],
     ['timed_out', null, 'timed_out'],

@@ -219,7 +219,7 @@ describe('an agent that is not there', () => {
   });
 
   it('is what a claude-agent-sdk agent looks like, unless the organization has that runtime', async () => {
-    const without = await Sections.start(service);
+    const without = await Sections.start(service, {}, '--features', '-claude_agent_sdk');
     await without.setType('claude-agent-sdk');
     for (const answer of await requests(without, newId())) expect(outcome(answer)).toEqual(AGENT_NOT_FOUND);
     const permitted = await Sections.start(service, {}, '--features', 'claude_agent_sdk');

@@ -1,0 +1,191 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { MAX_FAILURES, START_MS, STEP_MS, STOP_MS } from '../../../src/models/providers/claude-agent-sdk/loop/limits.js';
+import { NotingTool } from '../../support/approvals.js';
+import { type AgentFault, FakeClaudeAgent } from '../../support/fake-claude-agent.js';
+import { type Answer, until, useService } from '../../support/harness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { answers, calls, HeldReply, says } from '../../support/scripted-models.js';
+import { during, scriptedRuns } from '../../support/scripted-runs.js';
+import { type RunResult, Talk } from '../../support/talk.js';
+
+const PROCESSES = 2;
+const fake = new FakeClaudeAgent();
+const clock = new ManualClock();
+const service = useService({
+  clock,
+  extensions: scriptedRuns,
+  environment: { CLAUDE_AGENT_DIR: fake.folder, CLAUDE_AGENT_PROCESSES: String(PROCESSES) },
+});
+afterAll(async () => {
+  // The service is closed by now.
+  await until(() => fake.running() === 0, 'no process is left');
+  fake.remove();
+});
+
+/** A run, and the tool that its model calls once. */
+class PayingTalk {
+  readonly pay = new NotingTool('pay');
+
+  private constructor(readonly talk: Talk) {
+    during(talk.threadId, { tools: [this.pay.offered] });
+  }
+
+  static async start(): Promise<PayingTalk> {
+    return new PayingTalk(await Talk.start(service, { provider: { type: 'claude-agent-sdk' } }));
+  }
+
+  run(): Promise<Answer<RunResult>> {
+    service.models.next(calls('pay', { sum: 5 }), says('Paid.'));
+    return this.talk.run('Pay');
+  }
+
+  /** A run whose processes hang, each as long as it may. */
+  async runWhileHanging(times: number, ms: number): Promise<Answer<RunResult>> {
+    let run: Promise<Answer<RunResult>> | undefined;
+    for (let nth = 0; nth < times; nth += 1) {
+      await fake.untilHanging(() => (run ??= this.run()));
+      await clock.advance(ms);
+    }
+    return run ?? this.run();
+  }
+
+  async cancel(): Promise<void> {
+    const { id = '' } = (await this.talk.storedRun()) ?? {};
+    await service.http('POST', `${this.talk.path}/runs/${id}/cancel`, { key: this.talk.key });
+  }
+}
+
+async function untilGone(fault: AgentFault): Promise<void> {
+  await until(() => fake.running(fault) === 0, `no process is left that ${fault}`);
+}
+
+/** What goes wrong before the tool is called, and how long it is waited for where it only hangs. */
+const FAULTS: readonly (readonly [AgentFault, number?])[] = [
+  ['exits'],
+  ['never_starts', START_MS],
+  ['silent', STEP_MS],
+  ['deaf', STEP_MS],
+  ['garbage'],
+  ['memory'],
+  ['asks_twice'],
+  ['unknown_calls'],
+  ['ends_unasked'],
+  ['ends_early'],
+];
+
+describe.each(FAULTS)('a process that goes wrong as %s', (fault, hangsMs = 0) => {
+  const hangs = hangsMs > 0 ? 1 : 0;
+
+  it('is replaced: the run completes with its tool called once, and nothing is left of the process', async () => {
+    const paying = await PayingTalk.start();
+    await fake.meets(fault);
+    const { body } = await paying.runWhileHanging(hangs, hangsMs);
+    expect(body).toMatchObject({ run: { status: 'completed', error: null }, message: { content: 'Paid.' } });
+    expect([paying.pay.inputs, service.models.requests.length]).toEqual([[{ sum: 5 }], 2]);
+    expect(await fake.started()).toEqual([fault, 'none']);
+    await untilGone(fault);
+  });
+
+  it(`fails the run once ${MAX_FAILURES} have, as internal, and the thread takes the next message`, async () => {
+    const paying = await PayingTalk.start();
+    await fake.meets(...Array<AgentFault>(MAX_FAILURES + 2).fill(fault));
+    const { body } = await paying.runWhileHanging(hangs * MAX_FAILURES, hangsMs);
+    expect(body.run).toMatchObject({ status: 'failed', error: { code: 'internal' } });
+    expect(paying.pay.inputs).toEqual([]);
+    expect(await fake.started()).toEqual(Array(MAX_FAILURES).fill(fault));
+    await untilGone(fault);
+    await fake.meets();
+    service.models.reset();
+    expect((await paying.run()).body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
+    expect(paying.pay.inputs).toEqual([{ sum: 5 }]);
+  });
+});
+
+describe('a process that dies while it has a tool called', () => {
+  it('does not have it called again', async () => {
+    const paying = await PayingTalk.start();
+    await fake.meets('dies_in_call', 'dies_in_call');
+    expect((await paying.run()).body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
+    expect([paying.pay.inputs, service.models.requests.length]).toEqual([[{ sum: 5 }], 2]);
+    await untilGone('dies_in_call');
+  });
+});
+
+describe('a process that does not end its turn', () => {
+  it('holds up no answer, and is killed a second after it', async () => {
+    const paying = await PayingTalk.start();
+    await fake.meets('never_ends');
+    let run: Promise<Answer<RunResult>> | undefined;
+    await fake.untilHanging(() => (run = paying.run()));
+    expect((await run)?.body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
+    await clock.advance(STOP_MS - 1);
+    expect(fake.running('never_ends')).toBeGreaterThan(0);
+    await clock.advance(1);
+    await untilGone('never_ends');
+    service.models.next(says('Hello'));
+    expect((await paying.talk.run('Hi')).body.run.status).toBe('completed');
+    expect(await fake.started()).toEqual(['never_ends', 'none']);
+  });
+
+  it('gives its place to the next run', async () => {
+    const paying = await Promise.all(Array.from({ length: PROCESSES + 1 }, () => PayingTalk.start()));
+    await fake.meets(...Array<AgentFault>(PROCESSES).fill('never_ends'));
+    service.models.always(says('Hello'));
+    const { talk: last } = paying.pop() as PayingTalk;
+    for (const { talk } of paying) {
+      let run: Promise<Answer<RunResult>> | undefined;
+      await fake.untilHanging(() => (run = talk.run('Hi')));
+      expect((await run)?.body.run.status).toBe('completed');
+    }
+    const waiting = last.run('Hi');
+    await until(async () => (await service.http('GET', '/metrics')).text.includes('agent_service_claude_agent_processes{state="waiting"} 1'), 'it waits');
+    await clock.advance(STOP_MS);
+    expect((await waiting).body.run.status).toBe('completed');
+  });
+});
+
+describe('a run that is cancelled', () => {
+  it.each(['silent', 'deaf', 'never_starts'] as const)('ends within a second where its process is %s, which is killed', async (fault) => {
+    const paying = await PayingTalk.start();
+    await fake.meets(fault);
+    let run: Promise<Answer<RunResult>> | undefined;
+    await fake.untilHanging(() => (run = paying.run()));
+    const began = performance.now();
+    await paying.cancel();
+    expect((await run)?.body.run.status).toBe('cancelled');
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(paying.pay.inputs).toEqual([]);
+    await clock.advance(fault === 'never_starts' ? START_MS : STOP_MS);
+    await untilGone(fault);
+    service.models.reset();
+    expect((await paying.run()).body.run.status).toBe('completed');
+  });
+
+  it('ends within a second while its model is called, and its process carries the next run', async () => {
+    const { talk, ...paying } = await PayingTalk.start();
+    await fake.meets();
+    const held = new HeldReply(['Wait']);
+    service.models.next(held.script);
+    const run = talk.run('Hi');
+    await held.asked;
+    const began = performance.now();
+    await PayingTalk.prototype.cancel.call({ talk, ...paying });
+    expect((await run).body.run.status).toBe('cancelled');
+    expect(performance.now() - began).toBeLessThan(1_000);
+    held.finish();
+    service.models.next(says('Hello'));
+    expect((await talk.run('Hi')).body.run.status).toBe('completed');
+    expect(await fake.started()).toEqual(['none']);
+  });
+});
+
+describe('an answer with more calls than a process makes at a time', () => {
+  it('has each made once', async () => {
+    const paying = await PayingTalk.start();
+    await fake.meets();
+    const sums = Array.from({ length: 25 }, (_, index) => index);
+    service.models.next(answers({ calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }), says('Paid.'));
+    expect((await paying.talk.run('Pay')).body.run.status).toBe('completed');
+    expect(paying.pay.inputs).toEqual(sums.map((sum) => ({ sum })));
+  });
+});
