@@ -10,7 +10,7 @@ import { restorable } from '../domain/withdrawn-settings.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { gatewayTokenOf } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
-import { PlanLimits } from './plan-limits.js';
+import { PlanLimits, requireProvider } from './plan-limits.js';
 import { VersionedParts } from './versioned-parts.js';
 import { VersionedWrite, type WriteTarget } from './versioned-write.js';
 
@@ -27,12 +27,13 @@ export class RestoreVersion {
   /**
    * Makes the agent, and the parts of it that other contexts keep, what they were at a version; that is a new
    * version, or none where all is so already. Secrets, and settings that the plan does not include, stay as they are.
-   * @throws AgentNotFound, VersionNotFound, VersionConflict, VersionNotRestorable
+   * @throws AgentNotFound, AgentRefused, VersionNotFound, VersionConflict, VersionNotRestorable
    */
   async execute(target: WriteTarget, version: number): Promise<Agent> {
     // Before the transaction, in which nothing else may be awaited.
     const organization = await this.terms.of(target.organizationId);
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
+      requireProvider(organization, agent.settings.provider.options.type);
       const kept = await this.versions.partsAt(transaction, agent, version);
       if (!kept) throw new VersionNotFound();
       const changes = await this.restoreAgent(transaction, agent, kept.read('agent', agentSnapshot), organization);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RunnableAgent } from '../../agents/index.js';
-import { AgentLoops, ModelGateway } from '../../models/index.js';
+import { AgentLoops, apiOf, ModelGateway } from '../../models/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { agentCannotRun, serviceStopping } from '../domain/conversations.errors.js';
 import { RUN_ADMISSIONS } from '../engine/run-extensions.js';
@@ -24,7 +24,7 @@ export class AdmitRun {
     if (this.shutdown.isStopping) throw serviceStopping();
     const { type, model, useOwnApiKey } = agent.provider;
     if (!this.models.canRun({ provider: type, model, hasOwnKey: useOwnApiKey })) {
-      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${type}.`);
+      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${apiOf(type, model).type}.`);
     }
     const missing = this.loops.missing(type);
     if (missing !== null) throw agentCannotRun(missing);

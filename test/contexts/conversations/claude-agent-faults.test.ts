@@ -89,8 +89,8 @@ describe.each(FAULTS)('a process that goes wrong as %s', (fault, hangsMs = 0) =>
   it(`fails the run once ${MAX_FAILURES} have, as internal, and the thread takes the next message`, async () => {
     const paying = await PayingTalk.start();
     await fake.meets(...Array<AgentFault>(MAX_FAILURES + 2).fill(fault));
-    const { body } = await paying.runWhileHanging(hangs * MAX_FAILURES, hangsMs);
-    expect(body.run).toMatchObject({ status: 'failed', error: { code: 'internal' } });
+    await paying.runWhileHanging(hangs * MAX_FAILURES, hangsMs);
+    expect(await paying.talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'internal' } });
     expect(paying.pay.inputs).toEqual([]);
     expect(await fake.started()).toEqual(Array(MAX_FAILURES).fill(fault));
     await untilGone(fault);
@@ -104,7 +104,7 @@ describe.each(FAULTS)('a process that goes wrong as %s', (fault, hangsMs = 0) =>
 describe('a process that dies while it has a tool called', () => {
   it('does not have it called again', async () => {
     const paying = await PayingTalk.start();
-    await fake.meets('dies_in_call', 'dies_in_call');
+    await fake.meets('dies_in_call');
     expect((await paying.run()).body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
     expect([paying.pay.inputs, service.models.requests.length]).toEqual([[{ sum: 5 }], 2]);
     await untilGone('dies_in_call');
@@ -162,30 +162,35 @@ describe('a run that is cancelled', () => {
   });
 
   it('ends within a second while its model is called, and its process carries the next run', async () => {
-    const { talk, ...paying } = await PayingTalk.start();
+    const paying = await PayingTalk.start();
     await fake.meets();
     const held = new HeldReply(['Wait']);
     service.models.next(held.script);
-    const run = talk.run('Hi');
+    const run = paying.talk.run('Hi');
     await held.asked;
     const began = performance.now();
-    await PayingTalk.prototype.cancel.call({ talk, ...paying });
+    await paying.cancel();
     expect((await run).body.run.status).toBe('cancelled');
     expect(performance.now() - began).toBeLessThan(1_000);
     held.finish();
     service.models.next(says('Hello'));
-    expect((await talk.run('Hi')).body.run.status).toBe('completed');
+    expect((await paying.talk.run('Hi')).body.run.status).toBe('completed');
     expect(await fake.started()).toEqual(['none']);
   });
 });
 
-describe('an answer with more calls than a process makes at a time', () => {
-  it('has each made once', async () => {
+describe('answers with more calls than a process makes at a time', () => {
+  it('have each made once, by one process', async () => {
     const paying = await PayingTalk.start();
     await fake.meets();
-    const sums = Array.from({ length: 25 }, (_, index) => index);
-    service.models.next(answers({ calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }), says('Paid.'));
-    expect((await paying.talk.run('Pay')).body.run.status).toBe('completed');
+    const sums = Array.from({ length: 75 }, (_, sum) => sum);
+    const rounds = [sums.slice(0, 25), sums.slice(25, 50), sums.slice(50)];
+    service.models.next(
+      ...rounds.map((round) => answers({ calls: round.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) })),
+      says('Paid.'),
+    );
+    expect((await paying.talk.run('Pay')).body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
     expect(paying.pay.inputs).toEqual(sums.map((sum) => ({ sum })));
+    expect(await fake.started()).toEqual(['none']);
   });
 });

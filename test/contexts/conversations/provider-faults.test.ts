@@ -238,7 +238,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
       const answer = await keyless.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
       expect(answer.status).toBe(422);
       expect(answer.headers.get('content-type')).toContain('application/json');
-      expect(answer.body).toEqual({ error: 'unprocessable_entity', message: expect.stringContaining(wire.provider) });
+      expect(answer.body).toEqual({ error: 'unprocessable_entity', message: expect.stringContaining(wire.api) });
     }
     expect(await talk.messages()).toEqual([]);
     expect(await talk.storedRun()).toBeUndefined();

@@ -190,9 +190,10 @@ class Prompts implements AsyncIterable<UserMessage> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<UserMessage> {
-    while (!this.over) {
+    for (;;) {
       yield* this.waiting.splice(0);
-      if (!this.over && this.waiting.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      if (this.over) return;
+      if (this.waiting.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
     }
   }
 }

@@ -72,11 +72,12 @@ export class MessagesEndpoint {
   private async serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const handler = this.handlers.get(String(incoming.headers['x-api-key']));
-      if (handler === undefined) return refuse(response, 401, 'authentication_error');
-      if (incoming.method !== 'POST' || incoming.url?.split('?')[0] !== '/v1/messages') return refuse(response, 404, 'not_found_error');
-      const token = runOf(await textOf(incoming));
-      if (token === undefined) return refuse(response, 400, 'invalid_request_error');
-      handler(token, new MessagesCall(response, this.clock));
+      const isForMessages = incoming.method === 'POST' && incoming.url?.split('?')[0] === '/v1/messages';
+      const token = handler && isForMessages ? runOf(await textOf(incoming)) : undefined;
+      if (handler === undefined) refuse(response, 401, 'authentication_error');
+      else if (!isForMessages) refuse(response, 404, 'not_found_error');
+      else if (token === undefined) refuse(response, 400, 'invalid_request_error');
+      else handler(token, new MessagesCall(response, this.clock));
     } catch {
       // The process broke off its own request.
       response.destroy();

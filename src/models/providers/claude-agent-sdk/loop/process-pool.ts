@@ -4,7 +4,7 @@ import { IDLE_MS, MAX_RUNS } from './limits.js';
 
 interface Waiter {
   readonly resolve: (process: AgentProcess) => void;
-  readonly reject: (failure: unknown) => void;
+  readonly reject: (failure: Error) => void;
 }
 
 /**
@@ -47,7 +47,7 @@ export class ProcessPool {
         },
         reject: (failure) => {
           settle();
-          reject(failure as Error);
+          reject(failure);
         },
       };
       signal.addEventListener('abort', abort, { once: true });
@@ -103,7 +103,7 @@ export class ProcessPool {
       this.give(process, waiter);
     } catch (error) {
       this.starting -= 1;
-      waiter.reject(error);
+      waiter.reject(error as Error);
       this.serve();
     }
   }
