@@ -20,6 +20,7 @@ import { runSessions } from './sessions.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
 import { runTraces } from './traces.ts';
+import { hasClaudeAgentSdk, runClaudeAgent } from './claude-agent.ts';
 import { runStarts } from './starts.ts';
 import { runTools } from './tool-servers.ts';
 import { runGrowth } from './thread-sizes.ts';
@@ -76,6 +77,7 @@ async function run(stage: Stage): Promise<Report> {
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
   const traces = plan.traces && (await runTraces(stage, plan.traces, say));
   const starts = plan.starts && (await runStarts(stage, plan.starts, say));
+  const claudeAgent = plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, say) : null;
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -96,6 +98,7 @@ async function run(stage: Stage): Promise<Report> {
     uploads,
     traces,
     starts,
+    claudeAgent,
   };
 }
 

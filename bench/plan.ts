@@ -1,4 +1,5 @@
 import { INSTANT, type ReplyScript } from './script.ts';
+import type { ClaudeAgentPlan } from './claude-agent.ts';
 import type { StartPlan } from './starts.ts';
 import type { TargetKind, RunForm } from './targets.ts';
 
@@ -138,7 +139,7 @@ export interface TracesPlan {
   readonly purged: number;
 }
 
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'uploads', 'traces', 'starts'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'uploads', 'traces', 'starts', 'claude-agent'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -155,6 +156,7 @@ export interface Plan {
   readonly traces: TracesPlan | null;
   readonly uploads: UploadPlan | null;
   readonly starts: StartPlan | null;
+  readonly claudeAgent: ClaudeAgentPlan | null;
 }
 
 /** Runs of one round on the service at most: bounds how many agents are needed to stay below their limits. */
@@ -266,6 +268,7 @@ const FULL: Plan = {
   uploads: UPLOADS,
   traces: TRACES,
   starts: { rounds: 10 },
+  claudeAgent: { rounds: 40 },
 };
 
 const QUICK: Plan = {
@@ -289,11 +292,12 @@ const QUICK: Plan = {
   uploads: { uploads: 100, embedded: false },
   traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
   starts: { rounds: 3 },
+  claudeAgent: { rounds: 8 },
 };
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts, claudeAgent } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -314,6 +318,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     uploads: asked('uploads') ? uploads : null,
     traces: asked('traces') ? traces : null,
     starts: asked('starts') ? starts : null,
+    claudeAgent: asked('claude-agent') ? claudeAgent : null,
   };
 }
 

@@ -10,6 +10,7 @@ import { memoryText } from './memory-report.ts';
 import type { MemoryResult } from './memory.ts';
 import { sessionsText } from './sessions-report.ts';
 import type { SessionResult } from './sessions.ts';
+import { type ClaudeAgentFigures, claudeAgentText } from './claude-agent.ts';
 import { type StartFigures, startsText } from './starts.ts';
 import { tracesText } from './traces-report.ts';
 import type { TracesResult } from './traces.ts';
@@ -45,6 +46,7 @@ export interface Report {
   readonly traces: TracesResult | null;
   readonly uploads: readonly UploadFigures[] | null;
   readonly starts: readonly StartFigures[] | null;
+  readonly claudeAgent: ClaudeAgentFigures | null;
 }
 
 export function machine(): Report['machine'] {
@@ -144,7 +146,7 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts, ...run }: Report): Section[] {
+export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts, claudeAgent, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
@@ -163,5 +165,6 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, 
     ...(traces ? [section('traces', 'Traces', tracesText(traces))] : []),
     ...(uploads ? [section('uploads', 'Uploads', uploadsText(uploads))] : []),
     ...(starts ? [section('starts', `Starts and commands: ${TITLES.embedded}`, startsText(starts))] : []),
+    ...(claudeAgent ? [section('claude-agent', 'Agents on the Claude Agent SDK', claudeAgentText(claudeAgent))] : []),
   ];
 }

@@ -218,7 +218,7 @@ describe('a run that is cancelled during a tool call', () => {
     const before = pids();
     await cancel(talk, (await talk.storedRun())?.id ?? '');
     expect((await run).body.run.status).toBe('cancelled');
-    await until(async () => /processes\{state="busy"\} 0/.test((await service.http('GET', '/metrics')).text), 'no process is busy');
+    await until(async () => (await service.http('GET', '/metrics')).text.includes('processes{state="busy"} 0'), 'no process is busy');
     await talk.run('Hi');
     expect(pids()).toEqual(before);
   });

@@ -79,7 +79,7 @@ function spawned({ command, args, env }: SpawnRequest): SdkProcess {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)) as Record<string, string>;
   const child = spawn(command, args, { cwd: folder, env: { ...present, HOME: folder, TMPDIR: folder }, stdio: ['pipe', 'pipe', 'ignore'] });
   pids.push(child.pid ?? 0);
-  return child as unknown as SdkProcess;
+  return child;
 }
 
 async function open(): Promise<AsyncIterator<SdkMessage>> {

@@ -21,6 +21,8 @@ export class Turn {
   private rounds = 0;
   /** The tool has been called since the newest answer. */
   private asked = false;
+  /** The engine has made the calls of the newest answer. */
+  private made = true;
   private resolveTools: (() => void)[] = [];
   private waiter: Waiter | undefined;
   private failure: AgentLoopFailure | undefined;
@@ -38,6 +40,7 @@ export class Turn {
   async toolCalls(count: number): Promise<void> {
     this.rounds += 1;
     this.asked = false;
+    this.made = false;
     this.callIds = Array.from({ length: count }, (_, index) => `toolu_${this.token}_${this.rounds}_${index}`);
     const { call } = this;
     this.call = undefined;
@@ -71,8 +74,10 @@ export class Turn {
   /** The process makes a call of the tool. Resolves once the engine has made it. */
   async onToolCall(id: string | undefined): Promise<ToolResult> {
     if (this.over || id === undefined || !this.callIds.includes(id)) return UNKNOWN;
-    const made = new Promise<void>((resolve) => this.resolveTools.push(resolve));
     this.asked = true;
+    // A process makes ten at a time; the engine made all of them with the first.
+    if (this.made) return MADE;
+    const made = new Promise<void>((resolve) => this.resolveTools.push(resolve));
     this.arrived();
     await made;
     return MADE;
@@ -114,6 +119,7 @@ export class Turn {
   }
 
   private settleTools(): void {
+    this.made = true;
     for (const resolve of this.resolveTools.splice(0)) resolve();
   }
 }
