@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { MAX_FAILURES, START_MS, STEP_MS, STOP_MS } from '../../../src/models/providers/claude-agent-sdk/loop/limits.js';
+import { MAX_FAILURES, STEP_MS, STOP_MS } from '../../../src/models/providers/claude-agent-sdk/loop/limits.js';
 import { NotingTool } from '../../support/approvals.js';
 import { type AgentFault, FakeClaudeAgent } from '../../support/fake-claude-agent.js';
 import { type Answer, until, useService } from '../../support/harness.js';
@@ -62,7 +62,7 @@ async function untilGone(fault: AgentFault): Promise<void> {
 /** What goes wrong before the tool is called, and how long it is waited for where it only hangs. */
 const FAULTS: readonly (readonly [AgentFault, number?])[] = [
   ['exits'],
-  ['never_starts', START_MS],
+  ['never_starts', STEP_MS],
   ['silent', STEP_MS],
   ['deaf', STEP_MS],
   ['garbage'],
@@ -131,7 +131,7 @@ describe('a process that does not end its turn', () => {
     const paying = await Promise.all(Array.from({ length: PROCESSES + 1 }, () => PayingTalk.start()));
     await fake.meets(...Array<AgentFault>(PROCESSES).fill('never_ends'));
     service.models.always(says('Hello'));
-    const { talk: last } = paying.pop() as PayingTalk;
+    const { talk: last } = paying.pop()!;
     for (const { talk } of paying) {
       let run: Promise<Answer<RunResult>> | undefined;
       await fake.untilHanging(() => (run = talk.run('Hi')));
@@ -155,7 +155,7 @@ describe('a run that is cancelled', () => {
     expect((await run)?.body.run.status).toBe('cancelled');
     expect(performance.now() - began).toBeLessThan(1_000);
     expect(paying.pay.inputs).toEqual([]);
-    await clock.advance(fault === 'never_starts' ? START_MS : STOP_MS);
+    await clock.advance(STOP_MS);
     await untilGone(fault);
     service.models.reset();
     expect((await paying.run()).body.run.status).toBe('completed');

@@ -4,7 +4,7 @@ import { newId } from '../../../../platform/ids/index.js';
 import type { ChildProcess, ChildProcesses, PrivateFolders } from '../../../../platform/processes/index.js';
 import { AgentLoopFailure } from '../../../domain/agent-loop.js';
 import { type ClaudeAgentSdk, type SdkProcess, type SdkQuery, type SpawnRequest, toolUseIdOf, type UserMessage } from './installed-sdk.js';
-import { START_MS, STOP_MS } from './limits.js';
+import { STOP_MS } from './limits.js';
 import { TOOL } from './messages-call.js';
 import { type MessagesEndpoint, promptOf } from './messages-endpoint.js';
 import { environmentOf, optionsOf } from './process-options.js';
@@ -49,17 +49,18 @@ export class AgentProcess {
     });
   }
 
-  /** @throws AgentLoopFailure, and nothing is left of the process then */
+  /**
+   * Does not wait until the process is ready, which takes most of half a second: its first prompt can be sent before, and its first
+   * step waits.
+   * @throws AgentLoopFailure, and nothing is left of the process then
+   */
   static async start(host: ProcessHost, organizationId: string): Promise<AgentProcess> {
     const process = new AgentProcess(host, organizationId);
-    const cancel = host.clock.after(START_MS, () => void process.kill('it took too long to start'));
     try {
       await process.open();
     } catch (error) {
       await process.kill('it could not be started');
       throw new AgentLoopFailure('A process of the agent SDK could not be started', { cause: error });
-    } finally {
-      cancel();
     }
     return process;
   }
@@ -106,8 +107,6 @@ export class AgentProcess {
     const query = sdk.query({ prompt: this.prompts, options: optionsOf({ folder, env, server, spawn }) });
     this.query = query;
     void this.listen(query);
-    await Promise.race([query.initializationResult(), this.ended]);
-    if (this.hasEnded) throw new Error('The process ended while it was starting');
   }
 
   private spawn({ command, args, env }: SpawnRequest, folder: string): SdkProcess {

@@ -36,7 +36,6 @@ export interface UserMessage {
 }
 
 export interface SdkQuery extends AsyncIterable<SdkMessage> {
-  initializationResult(): Promise<unknown>;
   close(): void;
 }
 

@@ -1,15 +1,15 @@
 /** Runs that one process carries before another takes its place: its memory grows by about a megabyte with each. */
 export const MAX_RUNS = 50;
 
+/** An organization whose runs have waited this long since its last one began gets the next process that is free, although others could go on with theirs. */
+export const SHARE_MS = 5_000;
+
 /** A process without a run ends after this time; the next run waits for a new one, about half a second. */
 export const IDLE_MS = 5 * 60_000;
 
-/** A process that has not started by then is killed. */
-export const START_MS = 30_000;
-
 /**
  * A process that has not asked for the next step by then is killed, and the run goes on with another. It takes 20 ms where it has
- * a processor to itself.
+ * a processor to itself, and half a second in a new process.
  */
 export const STEP_MS = 10_000;
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import type { Clock } from '../../../../platform/clock/index.js';
 import { secureRandomBytes } from '../../../../platform/ids/index.js';
@@ -50,7 +49,9 @@ export class MessagesEndpoint {
       this.listening = once(this.server.listen(0, '127.0.0.1'), 'listening');
     }
     await this.listening;
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    const address = this.server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('The loopback endpoint is closed');
+    return `http://127.0.0.1:${address.port}`;
   }
 
   /** @returns the key of the process, which `forget` makes invalid */

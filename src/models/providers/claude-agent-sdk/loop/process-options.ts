@@ -21,6 +21,8 @@ export function environmentOf(folder: string, endpoint: string, key: string): Re
     // Otherwise a tool call that takes long goes on beside the turn.
     CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
     CLAUDE_CODE_DISABLE_MCP_TASK_BACKGROUND: '1',
+    // Starts without hooks, plugins, memory files and what else an interactive session reads.
+    CLAUDE_CODE_SIMPLE: '1',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
     CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',

@@ -1,22 +1,29 @@
 import type { Clock } from '../../../../platform/clock/index.js';
 import type { AgentProcess } from './agent-process.js';
-import { IDLE_MS, MAX_RUNS } from './limits.js';
+import { IDLE_MS, MAX_RUNS, SHARE_MS } from './limits.js';
 
 interface Waiter {
   readonly resolve: (process: AgentProcess) => void;
   readonly reject: (failure: Error) => void;
 }
 
+/** The runs of an organization that wait. */
+interface Line {
+  /** When the first of them became the first, by the monotonic clock. */
+  readonly since: number;
+  readonly waiters: readonly Waiter[];
+}
+
 /**
- * At most a number of processes, each one organization's. A run that finds none waits; organizations take turns, so that one with
- * many runs holds up no other one for longer than a turn.
+ * At most a number of processes, each one organization's. A run that finds none waits. Organizations take turns: one with many runs
+ * keeps its processes until another one has waited for `SHARE_MS`, since a new process costs more than a short run.
  */
 export class ProcessPool {
   private readonly idle = new Map<AgentProcess, () => void>();
   private readonly busy = new Set<AgentProcess>();
   private starting = 0;
   /** By organization, the one whose turn it is first. */
-  private readonly waiting = new Map<string, Waiter[]>();
+  private readonly waiting = new Map<string, Line>();
   private closed = false;
 
   constructor(
@@ -26,7 +33,7 @@ export class ProcessPool {
   ) {}
 
   get counts(): { readonly busy: number; readonly idle: number; readonly waiting: number } {
-    const waiting = [...this.waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    const waiting = [...this.waiting.values()].reduce((sum, { waiters }) => sum + waiters.length, 0);
     return { busy: this.busy.size + this.starting, idle: this.idle.size, waiting };
   }
 
@@ -51,7 +58,8 @@ export class ProcessPool {
         },
       };
       signal.addEventListener('abort', abort, { once: true });
-      this.waiting.set(organizationId, [...(this.waiting.get(organizationId) ?? []), waiter]);
+      const { since, waiters } = this.waiting.get(organizationId) ?? { since: this.clock.monotonic(), waiters: [] };
+      this.waiting.set(organizationId, { since, waiters: [...waiters, waiter] });
       this.serve();
     });
   }
@@ -78,12 +86,13 @@ export class ProcessPool {
   }
 
   private serve(): void {
-    for (const organizationId of [...this.waiting.keys()]) {
+    while (this.waiting.size > 0) {
       const idle = [...this.idle.keys()];
-      const own = idle.find((process) => process.organizationId === organizationId);
-      const isFull = this.busy.size + this.starting + this.idle.size >= this.size;
-      if (own === undefined && isFull && idle[0] === undefined) return;
+      const isFull = this.busy.size + this.starting + idle.length >= this.size;
+      if (isFull && idle.length === 0) return;
+      const organizationId = this.nextOrganization(idle);
       const waiter = this.next(organizationId);
+      const own = idle.find((process) => process.organizationId === organizationId);
       if (own !== undefined && this.take(own)) {
         this.give(own, waiter);
         continue;
@@ -91,7 +100,13 @@ export class ProcessPool {
       if (isFull && idle[0] !== undefined) this.dismiss(idle[0], 'another organization needs its place');
       void this.startFor(organizationId, waiter);
     }
-    if (this.waiting.size > 0) this.serve();
+  }
+
+  /** The one whose turn it is; before that, those that can go on with a process of theirs, until the other one has waited for long. */
+  private nextOrganization(idle: readonly AgentProcess[]): string {
+    const [[first, { since }] = ['', { since: 0 }]] = this.waiting;
+    if (this.clock.monotonic() - since >= SHARE_MS) return first;
+    return idle.find(({ organizationId }) => this.waiting.has(organizationId))?.organizationId ?? first;
   }
 
   private async startFor(organizationId: string, waiter: Waiter): Promise<void> {
@@ -125,16 +140,17 @@ export class ProcessPool {
 
   /** The next run of an organization, whose others come after those of the other organizations. */
   private next(organizationId: string): Waiter {
-    const [first, ...others] = this.waiting.get(organizationId) ?? [];
+    const [first, ...others] = this.waiting.get(organizationId)?.waiters ?? [];
     this.waiting.delete(organizationId);
-    if (others.length > 0) this.waiting.set(organizationId, others);
+    if (others.length > 0) this.waiting.set(organizationId, { since: this.clock.monotonic(), waiters: others });
     if (first === undefined) throw new Error('An organization without waiting runs is listed');
     return first;
   }
 
   private leave(organizationId: string, waiter: Waiter): void {
-    const others = (this.waiting.get(organizationId) ?? []).filter((other) => other !== waiter);
-    if (others.length > 0) this.waiting.set(organizationId, others);
+    const { since, waiters } = this.waiting.get(organizationId) ?? { since: 0, waiters: [] };
+    const others = waiters.filter((other) => other !== waiter);
+    if (others.length > 0) this.waiting.set(organizationId, { since, waiters: others });
     else this.waiting.delete(organizationId);
   }
 }
