@@ -59,6 +59,11 @@ async function untilGone(fault: AgentFault): Promise<void> {
   await until(() => fake.running(fault) === 0, `no process is left that ${fault}`);
 }
 
+async function untilCounted(state: 'busy' | 'waiting', count: number): Promise<void> {
+  const line = `agent_service_claude_agent_processes{state="${state}"} ${count}\n`;
+  await until(async () => (await service.http('GET', '/metrics')).text.includes(line), `${count} are ${state}`);
+}
+
 /** What goes wrong before the tool is called, and how long it is waited for where it only hangs. */
 const FAULTS: readonly (readonly [AgentFault, number?])[] = [
   ['exits'],
@@ -138,7 +143,7 @@ describe('a process that does not end its turn', () => {
       expect((await run)?.body.run.status).toBe('completed');
     }
     const waiting = last.run('Hi');
-    await until(async () => (await service.http('GET', '/metrics')).text.includes('agent_service_claude_agent_processes{state="waiting"} 1'), 'it waits');
+    await untilCounted('waiting', 1);
     await clock.advance(STOP_MS);
     expect((await waiting).body.run.status).toBe('completed');
   });
@@ -173,6 +178,7 @@ describe('a run that is cancelled', () => {
     expect((await run).body.run.status).toBe('cancelled');
     expect(performance.now() - began).toBeLessThan(1_000);
     held.finish();
+    await untilCounted('busy', 0);
     service.models.next(says('Hello'));
     expect((await paying.talk.run('Hi')).body.run.status).toBe('completed');
     expect(await fake.started()).toEqual(['none']);

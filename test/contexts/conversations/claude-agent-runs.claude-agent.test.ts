@@ -1,10 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Settings } from '../../../src/platform/config/index.js';
 import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { claudeAgentProcesses } from '../../support/claude-agent-processes.js';
-import { useService, until } from '../../support/harness.js';
+import { startService, until, useService } from '../../support/harness.js';
 import { CLAUDE_AGENT_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, HeldReply, says } from '../../support/scripted-models.js';
 import { during, endlessTool, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
@@ -93,6 +94,20 @@ describe('the processes', () => {
     for (const secret of ['managed-', 'ak_', 'postgres', service.models.upstream.url]) expect(text).not.toContain(secret);
     killAll();
     await until(() => readdirSync(join(dataDir(), 'claude-agent')).length === 0, 'the folders are gone');
+  });
+
+  it('of a service that was killed have left folders, which the next one removes after a day', async () => {
+    const [old, young] = [randomUUID(), randomUUID()].map((id) => join(dataDir(), 'claude-agent', id));
+    for (const folder of [old, young]) mkdirSync(folder ?? '', { recursive: true });
+    const yesterday = Date.now() / 1_000 - 25 * 3_600;
+    utimesSync(old ?? '', yesterday, yesterday);
+    const later = await startService({ environment: { DATA_DIR: dataDir() }, extensions: scriptedRuns });
+    const talk = await Talk.start(later, AGENT);
+    later.models.next(says('Hello'));
+    await talk.run('Hi');
+    await until(() => !existsSync(old ?? ''), 'the old folder is gone');
+    expect(existsSync(young ?? '')).toBe(true);
+    await later.close();
   });
 
   it('belong to one organization each', async () => {

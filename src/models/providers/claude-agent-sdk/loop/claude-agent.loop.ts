@@ -9,6 +9,7 @@ import { Logger } from '../../../../platform/telemetry/index.js';
 import type { AgentLoop, LoopedRun } from '../../../domain/agent-loop.js';
 import { AgentProcess } from './agent-process.js';
 import { InstalledSdk } from './installed-sdk.js';
+import { OLD_FOLDER_MS } from './limits.js';
 import { MessagesEndpoint } from './messages-endpoint.js';
 import { PooledRun } from './pooled-run.js';
 import { ProcessPool } from './process-pool.js';
@@ -65,7 +66,18 @@ export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicat
 
   private async start(organizationId: string): Promise<AgentProcess> {
     const { processes, folders, endpoint, clock } = this;
+    if (this.sdk === undefined) void this.removeOldFolders();
     this.sdk ??= this.installed.load();
     return AgentProcess.start({ sdk: await this.sdk, processes, folders, endpoint, clock }, organizationId);
+  }
+
+  /** Those of services that were killed. Another service may share the data folder, so the young ones stay. */
+  private async removeOldFolders(): Promise<void> {
+    try {
+      const old = new Date(this.clock.now().getTime() - OLD_FOLDER_MS);
+      for await (const id of this.folders.unchangedSince(old)) await this.folders.remove(id);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'Old folders of the Claude Agent SDK could not be removed');
+    }
   }
 }

@@ -27,3 +27,6 @@ export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
 /** Longer than any run; the wall clock of a run is the engine's. */
 export const NEVER_MS = 24 * 60 * 60_000;
+
+/** A process's folder in which nothing changed for so long has no process: none carries its runs for a day. */
+export const OLD_FOLDER_MS = 24 * 60 * 60_000;
