@@ -27,6 +27,8 @@ const positiveSeconds = z.coerce.number({ message: 'must be a whole number of se
 /** Where `npm run install:claude-agent` installs, beside this project's `package.json`. */
 const CLAUDE_AGENT_FOLDER = fileURLToPath(new URL('../../../claude-agent', import.meta.url));
 
+const AGENT_PROCESSES_RANGE = 'must be a number of processes, 1 to 100';
+
 /** A year: a session that lives longer is no session. */
 const MAX_SESSION_SECONDS = 31_536_000;
 const sessionSeconds = positiveSeconds.max(MAX_SESSION_SECONDS, { message: `must be at most ${MAX_SESSION_SECONDS} seconds` });
@@ -88,7 +90,12 @@ const environmentSchema = z.object({
   MCP_CATALOGUE: z.string().optional(),
   MCP_LOCAL_SERVERS: z.coerce.number({ message: 'must be a number of processes' }).int().min(0).max(50).default(20),
   CLAUDE_AGENT_DIR: z.string().default(CLAUDE_AGENT_FOLDER),
-  CLAUDE_AGENT_PROCESSES: z.coerce.number({ message: 'must be a number of processes' }).int().min(1).max(100).default(4),
+  CLAUDE_AGENT_PROCESSES: z.coerce
+    .number({ message: AGENT_PROCESSES_RANGE })
+    .int({ message: AGENT_PROCESSES_RANGE })
+    .min(1, { message: AGENT_PROCESSES_RANGE })
+    .max(100, { message: AGENT_PROCESSES_RANGE })
+    .default(4),
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
   WORKFLOW_PLATFORM_URL: workflowPlatformUrl.optional(),
   WORKFLOW_PLATFORM_TOKEN: z

@@ -6,7 +6,7 @@ import { HealthFact } from '../../../../platform/http/index.js';
 import { Metrics } from '../../../../platform/metrics/index.js';
 import { ChildProcesses, PrivateFolders } from '../../../../platform/processes/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
-import type { AgentLoop, LoopedRun } from '../../../domain/agent-loop.js';
+import { type AgentLoop, AgentLoopFailure, type LoopedRun } from '../../../domain/agent-loop.js';
 import { AgentProcess } from './agent-process.js';
 import { InstalledSdk } from './installed-sdk.js';
 import { OLD_FOLDER_MS } from './limits.js';
@@ -67,7 +67,11 @@ export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicat
   private async start(organizationId: string): Promise<AgentProcess> {
     const { processes, folders, endpoint, clock } = this;
     if (this.sdk === undefined) void this.removeOldFolders();
-    this.sdk ??= this.installed.load();
+    this.sdk ??= this.installed.load().catch((error: unknown) => {
+      // What failed once, for want of file descriptors for one, may work for the next run.
+      this.sdk = undefined;
+      throw new AgentLoopFailure('The Claude Agent SDK could not be loaded', { cause: error });
+    });
     return AgentProcess.start({ sdk: await this.sdk, processes, folders, endpoint, clock }, organizationId);
   }
 

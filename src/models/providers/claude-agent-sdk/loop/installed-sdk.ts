@@ -6,6 +6,10 @@ import { z } from 'zod';
 
 const PACKAGE = '@anthropic-ai/claude-agent-sdk';
 
+const REMEDY = 'Its operator installs it with: npm run install:claude-agent';
+
+const description = z.object({ version: z.string(), optionalDependencies: z.record(z.string(), z.string()).optional() });
+
 /** The one that the tests run against; `claude-agent/package.json` pins it. */
 export const SDK_VERSION = '0.3.329';
 
@@ -79,21 +83,36 @@ export class InstalledSdk {
 
   /** What an operator has to do before it can be used; null when it can. */
   get missing(): string | null {
-    const version = this.version();
-    if (version === SDK_VERSION) return null;
+    const { version, optionalDependencies } = this.description() ?? {};
+    if (version === SDK_VERSION && this.hasProgram(Object.keys(optionalDependencies ?? {}))) return null;
+    if (version === SDK_VERSION) return `The Claude Agent SDK is missing on this installation: its program for ${process.platform}-${process.arch} is not installed. ${REMEDY}`;
     const found = version === undefined ? 'it is not installed' : `version ${version} is installed and this release needs ${SDK_VERSION}`;
-    return `The Claude Agent SDK is missing on this installation: ${found}. Its operator installs it with: npm run install:claude-agent`;
+    return `The Claude Agent SDK is missing on this installation: ${found}. ${REMEDY}`;
   }
 
   async load(): Promise<ClaudeAgentSdk> {
     return (await import(pathToFileURL(this.require.resolve(PACKAGE)).href)) as ClaudeAgentSdk;
   }
 
-  private version(): string | undefined {
+  /** Whether one of the packages is for this system and there: each holds the program for one. */
+  private hasProgram(packages: readonly string[]): boolean {
+    const own = packages.filter((name) => name.includes(`-${process.platform}-${process.arch}`));
+    return packages.length === 0 || own.some((name) => this.resolves(`${name}/package.json`));
+  }
+
+  private resolves(name: string): boolean {
+    try {
+      this.require.resolve(name);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private description(): z.output<typeof description> | undefined {
     try {
       const entry = this.require.resolve(PACKAGE);
-      const description: unknown = this.require(entry.replace(/[^/\\]+$/, 'package.json'));
-      return z.object({ version: z.string() }).safeParse(description).data?.version;
+      return description.safeParse(this.require(entry.replace(/[^/\\]+$/, 'package.json'))).data;
     } catch {
       return undefined;
     }

@@ -22,11 +22,20 @@ export const MAX_FAILURES = 2;
 /** Between two signs of life while the model is called or tools are: the SDK gives up a silent answer. */
 export const PING_MS = 10_000;
 
-/** Of a request to the loopback endpoint. A process repeats all its runs, some hundred bytes each. */
-export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+/** Of a request to the loopback endpoint. A process repeats all its runs, some hundred bytes a step. */
+export const MAX_REQUEST_BYTES = 1024 * 1024;
+
+/** For a request to the loopback endpoint to arrive. */
+export const REQUEST_MS = 30_000;
 
 /** Longer than any run; the wall clock of a run is the engine's. */
 export const NEVER_MS = 24 * 60 * 60_000;
 
 /** A process's folder in which nothing changed for so long has no process: none carries its runs for a day. */
 export const OLD_FOLDER_MS = 24 * 60 * 60_000;
+
+/**
+ * Calls that stand for those of one answer, however many it has: each costs a process some 10 ms and 100 KB, and the first is
+ * what the engine waits for.
+ */
+export const MAX_CALLS = 4;

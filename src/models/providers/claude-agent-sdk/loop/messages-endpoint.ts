@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { z } from 'zod';
 import type { Clock } from '../../../../platform/clock/index.js';
 import { secureRandomBytes } from '../../../../platform/ids/index.js';
-import { MAX_REQUEST_BYTES } from './limits.js';
+import { MAX_REQUEST_BYTES, REQUEST_MS } from './limits.js';
 import { MessagesCall } from './messages-call.js';
 
 /** What a run's turn in a process begins with; the newest in a request names the run. */
@@ -44,11 +44,16 @@ export class MessagesEndpoint {
       this.server = createServer((incoming, response) => void this.serve(incoming, response));
       this.server.on('connect', (_, socket) => socket.destroy());
       // The first call of a process may come long after its connection, and its answers take as long as runs do.
-      Object.assign(this.server, { requestTimeout: 0, keepAliveTimeout: 0 });
+      Object.assign(this.server, { requestTimeout: REQUEST_MS, keepAliveTimeout: 0 });
       this.server.unref();
       this.listening = once(this.server.listen(0, '127.0.0.1'), 'listening');
     }
-    await this.listening;
+    try {
+      await this.listening;
+    } catch (error) {
+      this.server = undefined;
+      throw error;
+    }
     const address = this.server.address();
     if (typeof address !== 'object' || address === null) throw new Error('The loopback endpoint is closed');
     return `http://127.0.0.1:${address.port}`;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../platform/clock/index.js';
 import { AgentLoopFailure } from '../../../domain/agent-loop.js';
 import type { ToolResult } from './installed-sdk.js';
-import { STEP_MS } from './limits.js';
+import { MAX_CALLS, STEP_MS } from './limits.js';
 import type { MessagesCall } from './messages-call.js';
 import { newToken } from './messages-endpoint.js';
 
@@ -41,7 +41,7 @@ export class Turn {
     this.rounds += 1;
     this.asked = false;
     this.made = false;
-    this.callIds = Array.from({ length: count }, (_, index) => `toolu_${this.token}_${this.rounds}_${index}`);
+    this.callIds = Array.from({ length: Math.min(count, MAX_CALLS) }, (_, index) => `toolu_${this.token}_${this.rounds}_${index}`);
     const { call } = this;
     this.call = undefined;
     const asked = this.step();
