@@ -11,10 +11,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** As the real one is laid out: its description is not among what it exports. */
-function install(version: unknown, source = 'export const name = "installed";'): void {
+function install(version: unknown, source = 'export const name = "installed";', programs: readonly string[] = []): void {
   const path = join(folder, 'node_modules/@anthropic-ai/claude-agent-sdk');
   mkdirSync(path, { recursive: true });
-  const description = { name: '@anthropic-ai/claude-agent-sdk', version, type: 'module', exports: { '.': { default: './sdk.mjs' } } };
+  const description = { name: '@anthropic-ai/claude-agent-sdk', version, type: 'module', exports: { '.': { default: './sdk.mjs' } }, optionalDependencies: Object.fromEntries(programs.map((name) => [name, '1'])) };
   writeFileSync(join(path, 'package.json'), JSON.stringify(description));
   writeFileSync(join(path, 'sdk.mjs'), source);
 }
@@ -45,6 +45,16 @@ describe('the installed package', () => {
       expect(new InstalledSdk(path).missing).toBe(missing('it is not installed'));
       await expect(new InstalledSdk(path).load()).rejects.toThrow('Cannot find module');
     }
+  });
+
+  it('is missing while its program for this system is, and not any more once that is there', () => {
+    const system = `${process.platform}-${process.arch}`;
+    const program = `@anthropic-ai/claude-agent-sdk-${system}`;
+    install(SDK_VERSION, '', [program, '@anthropic-ai/claude-agent-sdk-other-system']);
+    expect(new InstalledSdk(folder).missing).toBe(missing(`its program for ${system} is not installed`));
+    mkdirSync(join(folder, 'node_modules', program), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', program, 'package.json'), '{}');
+    expect(new InstalledSdk(folder).missing).toBeNull();
   });
 
   it('is not loaded before it is used', () => {
