@@ -29,7 +29,7 @@ interface FakePackage {
 
 const SOURCE = new URL('./fake-claude-agent/', import.meta.url);
 
-/** A folder as `npm run install:claude-agent` fills it, with a package whose real processes go wrong as they are told. */
+/** A folder as `npm run install:claude-agent` fills it, with a package whose real processes go wrong in a chosen way. */
 export class FakeClaudeAgent {
   /** For `CLAUDE_AGENT_DIR`. */
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'fake-claude-agent-')));

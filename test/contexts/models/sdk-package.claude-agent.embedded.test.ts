@@ -123,7 +123,7 @@ describe('the installed Claude Agent SDK', () => {
     expect(new InstalledSdk(resolve('claude-agent')).missing).toBeNull();
   });
 
-  it('asks the base URL for one call of the model a turn, with the key that it is given, and calls nobody else', async () => {
+  it('asks the base URL for one call of the model a turn, with the key that it is given, and makes no other call', async () => {
     const messages = await open();
     for (const text of ['one', 'two', 'three']) await turn(messages, text);
     expect(sent.map(({ method, path, key }) => [method, path, key])).toEqual(Array(3).fill(['POST', '/v1/messages', KEY]));

@@ -3,12 +3,12 @@ import type { Clock } from '../../../../platform/clock/index.js';
 import { newId } from '../../../../platform/ids/index.js';
 import type { ChildProcess, ChildProcesses, PrivateFolders } from '../../../../platform/processes/index.js';
 import { AgentLoopFailure } from '../../../domain/agent-loop.js';
-import { type ClaudeAgentSdk, type SdkProcess, type SdkQuery, type SpawnRequest, toolUseIdOf, type UserMessage } from './installed-sdk.js';
+import { type ClaudeAgentSdk, type SdkProcess, type SdkQuery, type SpawnRequest, type ToolResult, toolUseIdOf, type UserMessage } from './installed-sdk.js';
 import { STOP_MS } from './limits.js';
 import { TOOL } from './messages-call.js';
 import { type MessagesEndpoint, promptOf } from './messages-endpoint.js';
 import { environmentOf, optionsOf } from './process-options.js';
-import { Turn } from './turn.js';
+import { Turn, UNKNOWN_CALL } from './turn.js';
 
 /** What processes are made with. */
 export interface ProcessHost {
@@ -43,7 +43,7 @@ export class AgentProcess {
   ) {
     this.ended = new Promise((resolve) => (this.markEnded = resolve));
     this.key = host.endpoint.register((token, call) => {
-      // A request of an earlier run is one that nobody waits for.
+      // No run waits for a request of an earlier one.
       if (this.turn?.token === token) this.turn.onModelCall(call);
       else call.answerWithEnd();
     });
@@ -154,9 +154,8 @@ export class AgentProcess {
     this.turnEnded?.();
   }
 
-  private onToolCall(extra: unknown): ReturnType<Turn['onToolCall']> {
-    const turn = this.turn ?? new Turn(this.host.clock);
-    return turn.onToolCall(toolUseIdOf(extra));
+  private async onToolCall(extra: unknown): Promise<ToolResult> {
+    return (await this.turn?.onToolCall(toolUseIdOf(extra))) ?? UNKNOWN_CALL;
   }
 
   private async end(reason: string): Promise<void> {

@@ -148,7 +148,7 @@ describe('the run of a request', () => {
     await answer;
   });
 
-  it('is told to the process of the key', async () => {
+  it('reaches the process of the key', async () => {
     const others: string[] = [];
     const other = endpoint.register((token, call) => {
       others.push(token);

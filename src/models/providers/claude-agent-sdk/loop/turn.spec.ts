@@ -37,7 +37,7 @@ class Process {
     return ids;
   }
 
-  /** A request whose answer nobody waits for. */
+  /** A request whose answer is not read. */
   async leave(): Promise<void> {
     const { asked } = this;
     this.ask().catch(() => undefined);
@@ -135,14 +135,14 @@ describe('a process that goes wrong', () => {
     await expect(turn.modelCall()).rejects.toBeInstanceOf(AgentLoopFailure);
   });
 
-  it('by asking for the model twice fails the turn, also where nobody waits for it just then', async () => {
+  it('by asking for the model twice fails the turn, also while no step waits', async () => {
     await process.leave();
     await turn.modelCall();
     await process.leave();
     await expect(turn.toolCalls(1)).rejects.toBeInstanceOf(AgentLoopFailure);
   });
 
-  it.each(['toolu_unknown', undefined])('by calling the tool as %s is told so, and the step still waits', async (id) => {
+  it.each(['toolu_unknown', undefined])('by calling the tool as %s gets an error, and the step still waits', async (id) => {
     const { tools } = await withCalls(1);
     expect(await turn.onToolCall(id)).toEqual(UNKNOWN);
     expect(await stateOf(tools)).toBe('pending');

@@ -6,7 +6,7 @@ import type { MessagesCall } from './messages-call.js';
 import { newToken } from './messages-endpoint.js';
 
 const MADE: ToolResult = { content: [{ type: 'text', text: 'Made.' }] };
-const UNKNOWN: ToolResult = { content: [{ type: 'text', text: 'There is no such call.' }], isError: true };
+export const UNKNOWN_CALL: ToolResult = { content: [{ type: 'text', text: 'There is no such call.' }], isError: true };
 
 interface Waiter {
   readonly resolve: () => void;
@@ -73,9 +73,9 @@ export class Turn {
 
   /** The process makes a call of the tool. Resolves once the engine has made it. */
   async onToolCall(id: string | undefined): Promise<ToolResult> {
-    if (this.over || id === undefined || !this.callIds.includes(id)) return UNKNOWN;
+    if (this.over || id === undefined || !this.callIds.includes(id)) return UNKNOWN_CALL;
     this.asked = true;
-    // A process makes ten at a time; the engine made all of them with the first.
+    // The engine makes all calls of an answer with the first, and a process may come with others later.
     if (this.made) return MADE;
     const made = new Promise<void>((resolve) => this.resolveTools.push(resolve));
     this.arrived();
