@@ -10,7 +10,7 @@ const CONTEXT = '^src/(?!platform/)([^/]+)/';
 const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
 const PUBLIC_API = '^src/[^/]+/index\\.ts$';
 /** The declarations of commands, which the command line imports without loading their context. */
-const COMMANDS = '^src/[^/]+/operator/[^/]+-commands\\.ts$';
+const COMMANDS = '^src/[^/]+/(?:[^/]+/)?operator/[^/]+-commands\\.ts$';
 const ALL_COMMANDS = '^src/.+/[^/]+-commands\\.ts$';
 const MODEL_RUNTIMES = '^src/models/providers/[^/]+/';
 /** Stands beside the source, but may reach for what it needs to check it. */
@@ -29,6 +29,21 @@ module.exports = {
       'A context imports another context only through its index.ts, so that what is behind it can change.',
       { path: CONTEXT },
       { path: CONTEXT, pathNot: ['^src/$1/', PUBLIC_API] },
+    ),
+    rule(
+      'knowledge-modules-point-down',
+      'Sources of knowledge use the index and the parser, the index uses the parser; no source knows another, and no arrow runs back up.',
+      { path: '^src/knowledge/(website|drive|uploads|index|parsing)/' },
+      {
+        path: '^src/knowledge/(?:website|drive|uploads|index|parsing)/',
+        pathNot: ['^src/knowledge/$1/', '^src/knowledge/parsing/', '^src/knowledge/index/'],
+      },
+    ),
+    rule(
+      'knowledge-parser-stands-alone',
+      'The parser knows no other module of knowledge.',
+      { path: '^src/knowledge/parsing/' },
+      { path: '^src/knowledge/', pathNot: '^src/knowledge/parsing/' },
     ),
     rule(
       'composition-root-uses-public-apis',
@@ -51,7 +66,7 @@ module.exports = {
     rule(
       'domain-without-framework',
       'Rules of the business stay readable and testable without the framework.',
-      { path: '^src/[^/]+/domain/' },
+      { path: '^src/.+/domain/' },
       {
         path: packages(
           ...['@nestjs', 'nestjs-[^/]+', 'fastify', '@fastify', 'rxjs'],
@@ -62,14 +77,14 @@ module.exports = {
     rule(
       'domain-without-orm',
       'An entity of the domain does not know how it is stored.',
-      { path: '^src/[^/]+/domain/' },
+      { path: '^src/.+/domain/' },
       { path: packages('@mikro-orm', 'kysely') },
     ),
     rule(
       'domain-without-http-or-persistence',
       'http/ and persistence/ translate the domain; the domain knows neither, in its context or in platform/.',
-      { path: '^src/[^/]+/domain/' },
-      { path: ['^src/[^/]+/(http|persistence)/', '^src/platform/(http|database)/'] },
+      { path: '^src/.+/domain/' },
+      { path: ['^src/.+/(http|persistence)/', '^src/platform/(http|database)/'] },
     ),
     rule(
       'platform-without-contexts',

@@ -1,7 +1,7 @@
 /** What share of questions finds its answer, over documents in several languages that were written for it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Block } from '../src/knowledge/domain/parsed-document.ts';
+import type { Block } from '../src/knowledge/parsing/domain/parsed-document.ts';
 
 const FOLDER = join(import.meta.dirname, 'knowledge-quality');
 

@@ -1,6 +1,6 @@
 import { accessCommands } from './access/operator/access-commands.js';
 import { agentCommands } from './agents/operator/agent-commands.js';
-import { websiteCommands } from './knowledge/operator/website-commands.js';
+import { websiteCommands } from './knowledge/website/operator/website-commands.js';
 import { type OperatorCommand, serviceCommands } from './platform/command-line/index.js';
 import { jobCommands } from './platform/jobs/jobs-commands.js';
 

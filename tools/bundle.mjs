@@ -11,7 +11,7 @@ const FOLDER = resolve('dist/bundle');
  * programs of a group get what any of them uses.
  */
 const PROGRAMS = [
-  { main: 'dist/main.js', parser: 'dist/knowledge/parsing/child/main.js' },
+  { main: 'dist/main.js', parser: 'dist/knowledge/parsing/application/child/main.js' },
   { cli: 'dist/cli.js' },
   { 'prepare-database': 'dist/prepare-database.js' },
 ];

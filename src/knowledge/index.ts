@@ -1,8 +1,8 @@
 import type { RunExtensions } from '../conversations/index.js';
 import type { Context } from '../platform/context/index.js';
-import { KnowledgeSearchTool } from './application/knowledge-search.tool-source.js';
+import { KnowledgeSearchTool } from './index/application/knowledge-search.tool-source.js';
 import { KnowledgeModule } from './knowledge.module.js';
-import { knowledgeTables } from './persistence/tables.js';
+import { knowledgeTables } from './tables.js';
 
 export const knowledgeContext = {
   name: 'knowledge',

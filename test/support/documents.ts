@@ -1,6 +1,6 @@
-import { DOCUMENT_FORMATS, type DocumentFormat, type ParsedDocument } from '../../src/knowledge/domain/parsed-document.js';
-import type { DocumentInput } from '../../src/knowledge/parsing/document-parser.js';
-import { parseContent } from '../../src/knowledge/parsing/formats/parse-content.js';
+import { DOCUMENT_FORMATS, type DocumentFormat, type ParsedDocument } from '../../src/knowledge/parsing/domain/parsed-document.js';
+import type { DocumentInput } from '../../src/knowledge/parsing/application/document-parser.js';
+import { parseContent } from '../../src/knowledge/parsing/application/formats/parse-content.js';
 
 export interface Said {
   readonly contentType?: string | null;

@@ -1,6 +1,6 @@
 import { AgentDirectory } from '../../src/agents/index.js';
-import { DocumentIndex } from '../../src/knowledge/indexing/document-index.js';
-import { type KnowledgeQuery, type KnowledgeResult, SearchKnowledge } from '../../src/knowledge/search/search-knowledge.js';
+import { DocumentIndex } from '../../src/knowledge/index/application/indexing/document-index.js';
+import { type KnowledgeQuery, type KnowledgeResult, SearchKnowledge } from '../../src/knowledge/index/application/search/search-knowledge.js';
 import { toDate } from '../../src/platform/database/index.js';
 import { OutboxRelay } from '../../src/platform/jobs/outbox-relay.js';
 import type { TestOrganization, TestService } from './harness.js';

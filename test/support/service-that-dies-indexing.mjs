@@ -1,7 +1,7 @@
 // The built service, which kills itself once it has stored so many parts of large documents as DIE_AFTER says.
 import { built, startExtended } from './extended-service.mjs';
 
-const { DocumentWriter } = await built('knowledge/indexing/document-writer.js');
+const { DocumentWriter } = await built('knowledge/index/application/indexing/document-writer.js');
 const { insert } = DocumentWriter.prototype;
 let left = Number(process.env.DIE_AFTER);
 DocumentWriter.prototype.insert = async function (...parameters) {

@@ -1,5 +1,5 @@
-import { type HostPace, HostPaused, HostSlots } from '../../src/knowledge/crawl/host-slots.js';
-import { Robots, type RobotsRules } from '../../src/knowledge/crawl/robots.js';
+import { type HostPace, HostPaused, HostSlots } from '../../src/knowledge/website/application/host-slots.js';
+import { Robots, type RobotsRules } from '../../src/knowledge/website/application/robots.js';
 
 /** Slots without end, which remember who asked. */
 export class FreeSlots extends HostSlots {

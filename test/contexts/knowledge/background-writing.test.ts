@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { contexts, schemasOf } from '../../../src/app.module.js';
-import { DocumentWriter } from '../../../src/knowledge/indexing/document-writer.js';
-import { DELETED_AT_ONCE, INSERTED_AT_ONCE } from '../../../src/knowledge/indexing/limits.js';
-import { StoredDocumentIndex } from '../../../src/knowledge/indexing/stored-document-index.js';
+import { DocumentWriter } from '../../../src/knowledge/index/application/indexing/document-writer.js';
+import { DELETED_AT_ONCE, INSERTED_AT_ONCE } from '../../../src/knowledge/index/limits.js';
+import { StoredDocumentIndex } from '../../../src/knowledge/index/application/indexing/stored-document-index.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import { EventBus } from '../../../src/platform/events/index.js';
 import { BackgroundPace } from '../../../src/platform/http/index.js';

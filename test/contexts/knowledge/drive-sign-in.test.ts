@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DriveGrants } from '../../../src/knowledge/drive/sign-in/drive-grants.js';
-import { TokenEndpoint } from '../../../src/knowledge/drive/token-endpoint.js';
+import { DriveGrants } from '../../../src/knowledge/drive/application/sign-in/drive-grants.js';
+import { TokenEndpoint } from '../../../src/knowledge/drive/application/token-endpoint.js';
 import { DriveKnowledge } from '../../support/drive-knowledge.js';
 import { DriveServer } from '../../support/drive-server.js';
 import { type TestService, until, useService } from '../../support/harness.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SyncDriveSource } from '../../../src/knowledge/drive/sync/sync-drive-source.js';
-import { ScheduleDriveSyncs } from '../../../src/knowledge/jobs/schedule-drive-syncs.job.js';
+import { SyncDriveSource } from '../../../src/knowledge/drive/application/sync/sync-drive-source.js';
+import { ScheduleDriveSyncs } from '../../../src/knowledge/drive/jobs/schedule-drive-syncs.job.js';
 import { DriveKnowledge, type DriveView } from '../../support/drive-knowledge.js';
 import { DOCUMENT, DriveServer, FOLDER, json, refusal, SLIDES, SPREADSHEET } from '../../support/drive-server.js';
 import { until, useService } from '../../support/harness.js';

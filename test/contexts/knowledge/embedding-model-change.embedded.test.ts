@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { EmbeddingModels } from '../../../src/knowledge/embeddings/embedding-models.js';
+import { EmbeddingModels } from '../../../src/knowledge/index/application/embeddings/embedding-models.js';
 import { EmbeddingModel } from '../../../src/models/index.js';
 import { EmbeddingServer } from '../../support/embedding-server.js';
 import { startService, type TestOrganization, type TestService, until } from '../../support/harness.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js';
+import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
 import { Canary } from '../../support/canary.js';
 import { until, useService } from '../../support/harness.js';
 import { learn } from '../../support/knowledge.js';

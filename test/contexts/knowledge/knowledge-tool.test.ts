@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js';
-import { SearchKnowledge } from '../../../src/knowledge/search/search-knowledge.js';
+import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
+import { SearchKnowledge } from '../../../src/knowledge/index/application/search/search-knowledge.js';
 import { until, useService } from '../../support/harness.js';
 import { addFile, filesPath, learn, searchKnowledge, settledFiles } from '../../support/knowledge.js';
 import { AGENT_WIRES, anthropicWire } from '../../support/provider-wire.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readQualitySet } from '../../../bench/knowledge-quality.ts';
 import { contexts, schemasOf } from '../../../src/app.module.js';
-import { DocumentWriter } from '../../../src/knowledge/indexing/document-writer.js';
-import { StoredDocumentIndex } from '../../../src/knowledge/indexing/stored-document-index.js';
-import { StoredKeywordSearch } from '../../../src/knowledge/search/keyword-stored-search.js';
+import { DocumentWriter } from '../../../src/knowledge/index/application/indexing/document-writer.js';
+import { StoredDocumentIndex } from '../../../src/knowledge/index/application/indexing/stored-document-index.js';
+import { StoredKeywordSearch } from '../../../src/knowledge/index/application/search/keyword-stored-search.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import { migrate, openPglite } from '../../../src/platform/database/index.js';
 import { EventBus } from '../../../src/platform/events/index.js';

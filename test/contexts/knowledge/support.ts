@@ -1,7 +1,7 @@
-import type { Block, ParsedDocument } from '../../../src/knowledge/domain/parsed-document.js';
-import { DocumentIndex, type IndexedDocument, type IndexedSource, type WithDocument } from '../../../src/knowledge/indexing/document-index.js';
-import { type KeywordQuery, KeywordSearch } from '../../../src/knowledge/search/keyword-search.js';
-import type { SearchScope } from '../../../src/knowledge/search/search-scope.js';
+import type { Block, ParsedDocument } from '../../../src/knowledge/parsing/domain/parsed-document.js';
+import { DocumentIndex, type IndexedDocument, type IndexedSource, type WithDocument } from '../../../src/knowledge/index/application/indexing/document-index.js';
+import { type KeywordQuery, KeywordSearch } from '../../../src/knowledge/index/application/search/keyword-search.js';
+import type { SearchScope } from '../../../src/knowledge/index/application/search/search-scope.js';
 import type { TestService } from '../../support/harness.js';
 
 export function text(...paragraphs: string[]): Block[] {

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ReadUploads } from '../../../src/knowledge/application/read-uploads.js';
-import { UnreadableDocument } from '../../../src/knowledge/domain/knowledge.errors.js';
-import { DocumentParser } from '../../../src/knowledge/parsing/document-parser.js';
+import { ReadUploads } from '../../../src/knowledge/uploads/application/read-uploads.js';
+import { UnreadableDocument } from '../../../src/knowledge/parsing/domain/parsing.errors.js';
+import { DocumentParser } from '../../../src/knowledge/parsing/application/document-parser.js';
 import { Settings } from '../../../src/platform/config/index.js';
 import { FileStore, FileStoreUnavailable } from '../../../src/platform/files/index.js';
 import { newId } from '../../../src/platform/ids/index.js';

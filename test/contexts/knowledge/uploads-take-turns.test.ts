@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { CheckUploadsProcessor } from '../../../src/knowledge/jobs/check-uploads.job.js';
-import { DocumentParser } from '../../../src/knowledge/parsing/document-parser.js';
-import { UploadTurnRepository } from '../../../src/knowledge/persistence/upload-turn.repository.js';
+import { CheckUploadsProcessor } from '../../../src/knowledge/uploads/jobs/check-uploads.job.js';
+import { DocumentParser } from '../../../src/knowledge/parsing/application/document-parser.js';
+import { UploadTurnRepository } from '../../../src/knowledge/uploads/persistence/upload-turn.repository.js';
 import { until, useService } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
 import { addFile, type FileToUpload, filesPath, type KnowledgeFile, learn, listFiles, type Owner, settledFiles } from '../../support/knowledge.js';

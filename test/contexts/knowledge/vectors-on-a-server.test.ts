@@ -7,10 +7,10 @@ import { SystemClock } from '../../../src/platform/clock/index.js';
 import { readSettings, type Settings } from '../../../src/platform/config/index.js';
 import { openDatabase, type OpenDatabase, openPglite } from '../../../src/platform/database/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
-import { EmbeddingModelRepository } from '../../../src/knowledge/persistence/embedding-model.repository.js';
-import { VectorIndex } from '../../../src/knowledge/persistence/vector-index.js';
-import { VectorRepository } from '../../../src/knowledge/persistence/vector.repository.js';
-import { VectorTable } from '../../../src/knowledge/persistence/vector-table.js';
+import { EmbeddingModelRepository } from '../../../src/knowledge/index/persistence/embedding-model.repository.js';
+import { VectorIndex } from '../../../src/knowledge/index/persistence/vector-index.js';
+import { VectorRepository } from '../../../src/knowledge/index/persistence/vector.repository.js';
+import { VectorTable } from '../../../src/knowledge/index/persistence/vector-table.js';
 
 /* The adapter of database servers, over the protocol that PostgreSQL speaks, on one that has the extension. */
 

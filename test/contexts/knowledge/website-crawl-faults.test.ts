@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { DocumentIndex } from '../../../src/knowledge/indexing/document-index.js';
-import { CrawlPages } from '../../../src/knowledge/persistence/crawl-pages.repository.js';
-import { EndedCrawls } from '../../../src/knowledge/persistence/ended-crawls.repository.js';
-import { CrawlStep } from '../../../src/knowledge/website/crawl-step.js';
-import { KeepCrawls } from '../../../src/knowledge/website/keep-crawls.js';
+import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
+import { CrawlPages } from '../../../src/knowledge/website/persistence/crawl-pages.repository.js';
+import { EndedCrawls } from '../../../src/knowledge/website/persistence/ended-crawls.repository.js';
+import { CrawlStep } from '../../../src/knowledge/website/application/crawl-step.js';
+import { KeepCrawls } from '../../../src/knowledge/website/application/keep-crawls.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { OutboxRelay } from '../../../src/platform/jobs/outbox-relay.js';
 import { type TestOrganization, useService } from '../../support/harness.js';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ParserProcess } from '../../../src/knowledge/parsing/pool/parser-process.js';
+import { ParserProcess } from '../../../src/knowledge/parsing/application/pool/parser-process.js';
 import { OutboxRelay } from '../../../src/platform/jobs/outbox-relay.js';
 import { ADDRESS_CORPUS, misleadingUrls } from '../../support/address-corpus.js';
 import { Canary } from '../../support/canary.js';

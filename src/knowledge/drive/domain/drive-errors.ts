@@ -1,0 +1,120 @@
+import { DomainError } from '../../../platform/errors/index.js';
+
+export class ServiceAccountNotFound extends DomainError {
+  constructor() {
+    super('not_found', 'There is no such drive service account in this organization.');
+  }
+}
+
+export class ServiceAccountExists extends DomainError {
+  constructor(clientEmail: string) {
+    super('conflict', `The organization has the service account ${clientEmail} already; delete that one first to replace its key.`, {
+      code: 'service_account_exists',
+    });
+  }
+}
+
+export class ForbiddenServiceAccountManage extends DomainError {
+  constructor() {
+    super('forbidden', 'Only owners, admins and the person who added the service account may delete it.', {
+      code: 'forbidden_service_account_manage',
+    });
+  }
+}
+
+export class ForbiddenDriveAccount extends DomainError {
+  constructor() {
+    super('forbidden', "The person who owns the API key may not use this service account: members use those that they have added.", {
+      code: 'forbidden_drive_sa',
+    });
+  }
+}
+
+export class DriveAccountAmbiguous extends DomainError {
+  constructor(count: number) {
+    super('invalid', `${count} service accounts are available; say in integrationId which one to use.`, { error: 'drive_sa_ambiguous', bare: true });
+  }
+}
+
+export class DriveAccountNotConfigured extends DomainError {
+  constructor() {
+    super('invalid', 'No service account is available to the person who owns the API key; add one first.', {
+      error: 'drive_sa_not_configured',
+      bare: true,
+    });
+  }
+}
+
+export class DriveSourceNotFound extends DomainError {
+  constructor() {
+    super('not_found', 'The agent has no such drive settings.');
+  }
+}
+
+/** Selected entries that the account cannot see, trashed ones included. */
+export class DriveFilesNotFound extends DomainError {
+  constructor(ids: readonly string[], who: string) {
+    const named = ids.slice(0, 10).map((id) => `'${id.slice(0, 200)}'`).join(', ');
+    const others = ids.length > 10 ? ` and ${ids.length - 10} more` : '';
+    super('invalid', `${who} cannot see ${named}${others} in the drive. Share them with it, or leave them out of fileIds.`, {
+      code: 'drive_file_not_found',
+    });
+  }
+}
+
+export class DriveSignInNotConfigured extends DomainError {
+  constructor() {
+    super('unprocessable', 'Nobody can sign in to the drive here: the operator has not set DRIVE_OAUTH_CLIENT_ID and DRIVE_OAUTH_CLIENT_SECRET.', {
+      code: 'drive_oauth_not_configured',
+    });
+  }
+}
+
+/** What the person at the browser reads. */
+export class DriveSignInFailed extends DomainError {
+  static unknown(): DriveSignInFailed {
+    return new DriveSignInFailed(
+      'invalid',
+      'This sign-in is not known. It was completed already, or it took longer than 10 minutes. Start it again from the application that sent you here.',
+    );
+  }
+
+  static denied(): DriveSignInFailed {
+    return new DriveSignInFailed('invalid', 'The drive did not grant access: it was refused, or the sign-in was cancelled. Start it again if that was a mistake.');
+  }
+
+  static withoutCode(): DriveSignInFailed {
+    return new DriveSignInFailed('invalid', 'The drive sent you back without the code that completes a sign-in. Go back and agree there, or start it again.');
+  }
+
+  static withoutPermission(): DriveSignInFailed {
+    return new DriveSignInFailed('invalid', 'The permission to read the files of the drive was not given. Start the sign-in again and allow it.');
+  }
+
+  static gone(): DriveSignInFailed {
+    return new DriveSignInFailed('invalid', 'The agent was removed while you signed in.');
+  }
+
+  static notSeen(count: number): DriveSignInFailed {
+    return new DriveSignInFailed(
+      'invalid',
+      `${count === 1 ? 'One of the selected files cannot' : `${count} of the selected files cannot`} be seen by the account that you signed in with. Start the sign-in again with another account, or select other files.`,
+    );
+  }
+
+  static refused(detail?: string): DriveSignInFailed {
+    return new DriveSignInFailed(
+      'bad_gateway',
+      'The drive did not accept the completed sign-in. Start it again from the application that sent you here.',
+      detail === undefined ? {} : { detail },
+    );
+  }
+
+  static unreachable(detail?: string): DriveSignInFailed {
+    return new DriveSignInFailed(
+      'bad_gateway',
+      'The drive could not be reached to complete the sign-in. Wait a moment and start it again from the application that sent you here.',
+      detail === undefined ? {} : { detail },
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Stored } from '../../../platform/stored-json/index.js';
+/** An entry of a drive as it was told last. */
+export interface DriveFile {
+  readonly id: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly isTrashed: boolean;
+  /** In bytes; null for the drive's own documents. */
+  readonly size: number | null;
+  /** Where a person looks at it; https alone. */
+  readonly url: string | null;
+  readonly parents: readonly string[];
+  /** Of a shortcut. */
+  readonly targetId: string | null;
+  /** Changes with the content, the name and the type. */
+  readonly fingerprint: string;
+}
+
+export const selectedFile = z.object({ id: z.string(), name: z.string(), mimeType: z.string(), kind: z.enum(['file', 'folder']) });
+export type SelectedFile = Stored<typeof selectedFile>;
+
+export const FOLDER = 'application/vnd.google-apps.folder';
+const SHORTCUT = 'application/vnd.google-apps.shortcut';
+
+/** How the drive's own documents are exported: the first that the drive gives. */
+const EXPORTS: ReadonlyMap<string, readonly string[]> = new Map([
+  // Headings and tables survive in Markdown; text is smaller, for documents over the limit of exports.
+  ['application/vnd.google-apps.document', ['text/markdown', 'text/plain']],
+  // A workbook has all sheets, CSV the first one alone.
+  ['application/vnd.google-apps.spreadsheet', ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/csv']],
+  ['application/vnd.google-apps.presentation', ['text/plain']],
+]);
+
+const READ_TYPES = new Set([
+  'application/pdf',
+  'application/json',
+  'application/xhtml+xml',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+]);
+/** For files that were uploaded without a type. */
+const READ_EXTENSION = /\.(?:txt|md|markdown|html?|pdf|docx|pptx|xlsx|csv|json)$/i;
+
+export type EntryKind = 'folder' | 'shortcut' | 'file';
+
+export function kindOf({ mimeType }: Pick<DriveFile, 'mimeType'>): EntryKind {
+  if (mimeType === FOLDER) return 'folder';
+  return mimeType === SHORTCUT ? 'shortcut' : 'file';
+}
+
+/** The types to export it as, best first; none for a file that is downloaded. */
+export function exportsOf({ mimeType }: Pick<DriveFile, 'mimeType'>): readonly string[] {
+  return EXPORTS.get(mimeType) ?? [];
+}
+
+/** Whether it is of a type that is read at all; of the drive's own types, the exported ones. */
+export function isReadable({ mimeType, name }: Pick<DriveFile, 'mimeType' | 'name'>): boolean {
+  if (EXPORTS.has(mimeType) || READ_TYPES.has(mimeType) || mimeType.startsWith('text/')) return true;
+  return mimeType === 'application/octet-stream' && READ_EXTENSION.test(name);
+}
+
+export function selectedOf(file: DriveFile): SelectedFile {
+  const { id, name, mimeType } = file;
+  return { id, name, mimeType, kind: kindOf(file) === 'folder' ? 'folder' : 'file' };
+}

@@ -1,0 +1,59 @@
+import { AccessModule } from '../../access/index.js';
+import { AgentsModule } from '../../agents/index.js';
+import { JobsModule } from '../../platform/jobs/index.js';
+import { IndexModule } from '../index/index.module.js';
+import { ParsingModule } from '../parsing/parsing.module.js';
+import { AddServiceAccount } from './application/add-service-account.js';
+import { BeginDriveSync } from './application/begin-drive-sync.js';
+import { DriveAccounts } from './application/drive-accounts.js';
+import { DriveApi } from './application/drive-api.js';
+import { DriveHttp } from './application/drive-http.js';
+import { DriveLookUp } from './application/drive-look-up.js';
+import { ReadDriveSource } from './application/read-drive-source.js';
+import { RemoveDriveSources } from './application/remove-drive-sources.js';
+import { RemoveServiceAccount } from './application/remove-service-account.js';
+import { SelectDriveFiles } from './application/select-drive-files.js';
+import { ServiceAccountKeys } from './application/service-account-keys.js';
+import { ServiceAccountRights } from './application/service-account-rights.js';
+import { ServiceAccountTokens } from './application/service-account-tokens.js';
+import { CompleteDriveSignIn } from './application/sign-in/complete-drive-sign-in.js';
+import { DriveGrantTokens } from './application/sign-in/drive-grant-tokens.js';
+import { DriveGrants } from './application/sign-in/drive-grants.js';
+import { RefreshDriveGrant } from './application/sign-in/refresh-drive-grant.js';
+import { StartDriveSignIn } from './application/sign-in/start-drive-sign-in.js';
+import { DriveChanges } from './application/sync/drive-changes.js';
+import { DriveFetching } from './application/sync/drive-fetching.js';
+import { DriveFinds } from './application/sync/drive-finds.js';
+import { DriveListing } from './application/sync/drive-listing.js';
+import { HeldSource } from './application/sync/held-source.js';
+import { SyncDriveSource } from './application/sync/sync-drive-source.js';
+import { removeDriveSource, syncDrive } from './application/sync/sync-drive.definition.js';
+import { TokenEndpoint } from './application/token-endpoint.js';
+import { DriveCallbackController } from './http/drive-callback.controller.js';
+import { DriveServiceAccountsController } from './http/drive-service-accounts.controller.js';
+import { DriveSourcesController } from './http/drive-sources.controller.js';
+import { RemoveDriveSignIns, removeDriveSignIns, scheduleDriveSyncs, ScheduleDriveSyncs } from './jobs/schedule-drive-syncs.job.js';
+import { RemoveDriveSource, SyncDrive } from './jobs/sync-drive.job.js';
+import { DriveGrantRepository } from './persistence/drive-grant.repository.js';
+import { DriveItemRepository } from './persistence/drive-item.repository.js';
+import { DriveSignInRepository } from './persistence/drive-sign-in.repository.js';
+import { DriveSourceRepository } from './persistence/drive-source.repository.js';
+import { DriveSyncRepository } from './persistence/drive-sync.repository.js';
+import { ServiceAccountRepository } from './persistence/service-account.repository.js';
+import { Module } from '@nestjs/common';
+
+const records = [ServiceAccountRepository, DriveSourceRepository, DriveSyncRepository, DriveItemRepository, DriveGrantRepository, DriveSignInRepository];
+const accounts = [ServiceAccountKeys, ServiceAccountTokens, ServiceAccountRights, AddServiceAccount, RemoveServiceAccount, DriveAccounts];
+const requests = [DriveHttp, DriveApi, TokenEndpoint, DriveLookUp];
+const signIn = [DriveGrantTokens, DriveGrants, RefreshDriveGrant, StartDriveSignIn, CompleteDriveSignIn];
+const selection = [SelectDriveFiles, BeginDriveSync, ReadDriveSource, RemoveDriveSources];
+const sync = [HeldSource, DriveFinds, DriveListing, DriveFetching, DriveChanges, SyncDriveSource];
+const processors = [SyncDrive, RemoveDriveSource, ScheduleDriveSyncs, RemoveDriveSignIns];
+
+/** Files of a cloud drive that agents know, seen by service accounts and by people's sign-ins. */
+@Module({
+  imports: [AccessModule, AgentsModule, IndexModule, ParsingModule, JobsModule.define(syncDrive, removeDriveSource, scheduleDriveSyncs, removeDriveSignIns)],
+  controllers: [DriveServiceAccountsController, DriveSourcesController, DriveCallbackController],
+  providers: [...records, ...accounts, ...requests, ...signIn, ...selection, ...sync, ...processors],
+})
+export class DriveModule {}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { QueryEmbeddings } from '../../../../models/index.js';
+import { EmbeddingModels } from '../embeddings/embedding-models.js';
+import { SemanticSearchState } from '../embeddings/semantic-search-state.js';
+import { VectorIndex } from '../../persistence/vector-index.js';
+import type { Comparison } from './candidates.js';
+import type { SearchScope } from './search-scope.js';
+
+/** Finds chunks by what they mean. */
+@Injectable()
+export class VectorSearch {
+  constructor(
+    private readonly state: SemanticSearchState,
+    private readonly models: EmbeddingModels,
+    private readonly queries: QueryEmbeddings,
+    private readonly index: VectorIndex,
+  ) {}
+
+  /** Whether this installation compares meaning at all. */
+  get isAvailable(): boolean {
+    return this.state.isReady;
+  }
+
+  /** @returns undefined where meaning cannot be compared, now or at all */
+  async comparisonOf(query: string, signal: AbortSignal): Promise<Comparison | undefined> {
+    if (!this.state.isReady) return undefined;
+    const model = await this.models.serving();
+    if (typeof model?.dimensions !== 'number') return undefined;
+    const vector = await this.queries.of(model.name, query, signal);
+    return vector?.length === model.dimensions && hasDirection(vector) ? { modelId: model.id, vector } : undefined;
+  }
+
+  /** The ids of the nearest chunks, the best first. */
+  nearest(scope: SearchScope, { modelId, vector }: Comparison, limit: number): Promise<string[]> {
+    return this.index.nearest(scope, { id: modelId, dimensions: vector.length }, vector, limit);
+  }
+}
+
+/** Whether the database can tell an angle to it: it sums squares up in 32 bits, where they must be neither lost nor infinite. */
+function hasDirection(vector: readonly number[]): boolean {
+  const squares = Math.fround(vector.reduce((sum, number) => sum + number * number, 0));
+  return squares > 0 && Number.isFinite(squares);
+}

@@ -1,0 +1,47 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Access, pathResource, Resource } from '../../../access/index.js';
+import type { RunnableAgent } from '../../../agents/index.js';
+import { ApiErrors, ApiExample, disconnectSignal } from '../../../platform/http/index.js';
+import { type KnowledgeResult, SearchKnowledge } from '../application/search/search-knowledge.js';
+import { type KnowledgeResultResponse, KnowledgeResultListResponse, SearchKnowledgeBody } from './search.dto.js';
+
+@ApiTags('Knowledge')
+@Controller('v1/agents/:agentId/knowledge-bases/search')
+export class SearchController {
+  constructor(private readonly searchKnowledge: SearchKnowledge) {}
+
+  @Post()
+  @HttpCode(200)
+  @Access({ scope: 'none', resource: pathResource('agent', 'agentId') })
+  @ApiExample({ body: { query: 'How long is the warranty?', maxResults: 3 } })
+  @ApiOperation({
+    operationId: 'searchKnowledge',
+    summary: "Search an agent's knowledge",
+    description:
+      'What the agent itself would find, in a run without userContext: files with a scope do not show. The feature knowledge_search is not needed. ' +
+      'A passage that has no vector (it was indexed a moment ago, or the embeddings endpoint refuses its text) scores by its keywords alone, whatever the ' +
+      'weight, and its semanticScore is null. Equal scores come in the order of the sources.',
+  })
+  @ApiOkResponse({ type: KnowledgeResultListResponse })
+  @ApiErrors(400, 401, 403, 404, 503)
+  async search(
+    @Resource('agent') agent: RunnableAgent,
+    @Body() { query, maxResults, scoreThreshold, semanticWeight }: SearchKnowledgeBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<KnowledgeResultListResponse> {
+    // A setting that was not sent is absent, and the agent's own counts.
+    const settings = {
+      ...(maxResults !== undefined && { maxResults }),
+      ...(scoreThreshold !== undefined && { scoreThreshold }),
+      ...(semanticWeight !== undefined && { semanticWeight }),
+    };
+    const results = await this.searchKnowledge.execute(agent, { query, ...settings, userContext: null }, disconnectSignal(reply));
+    return { results: results.map(viewOf) };
+  }
+}
+
+function viewOf({ documentId: sourceId, kind, title, url, heading, page, text, score, semanticScore, keywordScore }: KnowledgeResult): KnowledgeResultResponse {
+  return { sourceId, kind, title, url, heading, page, text, score, semanticScore, keywordScore: keywordScore ?? 0 };
+}

@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import { Database } from '../../../platform/database/index.js';
+import { type ActiveJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { EmbedAgent } from '../application/embeddings/embed-agent.js';
+import { AGENTS_AT_ONCE } from '../embedding-limits.js';
+import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
+import { embedChunks, type embedChunksPayload } from './embedding.jobs.js';
+
+@Processor(embedChunks.name, { concurrency: AGENTS_AT_ONCE })
+export class EmbedChunks extends WorkerHost {
+  constructor(
+    private readonly agents: EmbedAgent,
+    private readonly state: SemanticSearchState,
+    private readonly outbox: Outbox,
+    private readonly database: Database,
+  ) {
+    super();
+  }
+
+  async process({ data: { failures, ...agent }, signal }: ActiveJob<z.output<typeof embedChunksPayload>>): Promise<void> {
+    await this.state.prepare();
+    if (!this.state.isReady) return;
+    const again = await this.agents.execute(agent, failures, signal);
+    if (!again) return;
+    await this.database.transaction((transaction) =>
+      this.outbox.enqueue(
+        transaction,
+        embedChunks,
+        { ...agent, failures: again.failures },
+        { dedupeKey: agent.agentId, delaySeconds: again.inSeconds },
+      ),
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import { Database } from '../../../platform/database/index.js';
+import { type ActiveJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { EmbeddingModels } from '../application/embeddings/embedding-models.js';
+import { MISSING_BATCH } from '../embedding-limits.js';
+import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
+import { EmbeddingLeaseRepository } from '../persistence/embedding-lease.repository.js';
+import { VectorRepository } from '../persistence/vector.repository.js';
+import { embedChunks, embedMissing, type embedMissingPayload } from './embedding.jobs.js';
+
+interface Agent {
+  readonly organizationId: string;
+  readonly agentId: string;
+}
+
+@Processor(embedMissing.name)
+export class EmbedMissing extends WorkerHost {
+  constructor(
+    private readonly models: EmbeddingModels,
+    private readonly vectors: VectorRepository,
+    private readonly leases: EmbeddingLeaseRepository,
+    private readonly state: SemanticSearchState,
+    private readonly outbox: Outbox,
+    private readonly database: Database,
+  ) {
+    super();
+  }
+
+  async process({ signal }: ActiveJob<z.output<typeof embedMissingPayload>>): Promise<void> {
+    await this.state.prepare();
+    if (!this.state.isReady) return;
+    let missing: Agent[] = [];
+    for (let agent = await this.vectors.agentAfter(null); agent; agent = await this.vectors.agentAfter(agent.agentId)) {
+      signal.throwIfAborted();
+      if (await this.lacks(agent)) missing.push(agent);
+      if (missing.length < MISSING_BATCH) continue;
+      await this.takeUp(missing);
+      missing = [];
+    }
+    await this.takeUp(missing);
+    await this.models.complete();
+    await this.models.removeRetired(signal);
+    await this.leases.removeOld();
+  }
+
+  private async lacks({ organizationId, agentId }: Agent): Promise<boolean> {
+    for (const { id } of await this.models.current()) {
+      if ((await this.vectors.lacking(organizationId, agentId, id, 1)).length > 0) return true;
+    }
+    return false;
+  }
+
+  private async takeUp(agents: readonly Agent[]): Promise<void> {
+    if (agents.length === 0) return;
+    await this.database.transaction(async (transaction) => {
+      for (const agent of agents) {
+        await this.outbox.enqueue(transaction, embedChunks, { ...agent, failures: 0 }, { dedupeKey: agent.agentId });
+      }
+    });
+  }
+}

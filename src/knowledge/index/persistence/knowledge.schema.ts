@@ -1,0 +1,146 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { type ContextSchema, CustomerJson, migration } from '../../../platform/database/index.js';
+import type { SourceKind } from '../domain/source-kind.js';
+
+export const StoredDocument = defineEntity({
+  name: 'StoredKnowledgeDocument',
+  tableName: 'knowledge_documents',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    kind: p.text().$type<SourceKind>(),
+    key: p.text(),
+    /** SHA-256 of `key`, which may be longer than an index takes. */
+    keyDigest: p.blob().columnType('bytea'),
+    title: p.text(),
+    url: p.text().strictNullable(),
+    scope: new CustomerJson<Readonly<Record<string, string | number | boolean>>>('knowledge_documents.scope').property().strictNullable(),
+    /** Of everything that its chunks are made of. */
+    digest: p.blob().columnType('bytea'),
+    /** Which of its chunks can be seen (`VISIBLE_CHUNK`). 0 before it has any, -1 once it is being removed. */
+    revision: p.integer(),
+    /** Who writes its chunks in several transactions; each of them finds out here that another has begun since. */
+    writer: p.uuid().strictNullable(),
+    /** Of those that can be seen. */
+    chunks: p.integer(),
+    /** Of the text of those. */
+    bytes: p.integer(),
+    createdAt: p.datetime(3),
+    updatedAt: p.datetime(3),
+  },
+});
+
+export const StoredChunk = defineEntity({
+  name: 'StoredKnowledgeChunk',
+  tableName: 'knowledge_chunks',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    documentId: p.uuid(),
+    position: p.integer(),
+    heading: p.text().strictNullable(),
+    page: p.integer().strictNullable(),
+    text: p.text(),
+    /** Of what is embedded of it. */
+    digest: p.blob().columnType('bytea'),
+    /** The first revision of its document that has it. */
+    validFrom: p.integer(),
+    /** The first one that does not. */
+    validUntil: p.integer(),
+  },
+});
+
+/** Of `knowledge_chunks c` and its `knowledge_documents d`: others are not written yet, or not removed yet. */
+export const VISIBLE_CHUNK = 'd.revision >= c.valid_from and d.revision < c.valid_until';
+
+/** No foreign key leads to the agent: an agent's documents are removed in batches. */
+const init = migration('2026112310_knowledge_index', [
+  `create table knowledge_documents (
+    id uuid primary key,
+    organization_id uuid not null references organizations (id) on delete cascade,
+    agent_id uuid not null,
+    kind text not null,
+    key text not null,
+    key_digest bytea not null,
+    title text not null,
+    url text,
+    scope jsonb,
+    digest bytea not null,
+    revision integer not null,
+    writer uuid,
+    chunks integer not null,
+    bytes integer not null,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    unique (agent_id, kind, key_digest)
+  )`,
+  `create table knowledge_chunks (
+    id uuid primary key,
+    organization_id uuid not null,
+    agent_id uuid not null,
+    document_id uuid not null references knowledge_documents (id) on delete cascade,
+    position integer not null,
+    heading text,
+    page integer,
+    text text not null,
+    digest bytea not null,
+    valid_from integer not null,
+    valid_until integer not null default 2147483647
+  )`,
+  // Without the position: an update of it alone then leaves the indexes as they are.
+  'create index knowledge_chunks_document on knowledge_chunks (document_id)',
+  'create index knowledge_chunks_agent on knowledge_chunks (agent_id)',
+]);
+
+/** What waits to be sorted in is read whole by every search. */
+const WORDS_INDEX = 'create index knowledge_chunk_words_words on knowledge_chunk_words using gin (words) with (gin_pending_list_limit = 256)';
+
+/**
+ * The words of a chunk never change, and stand apart from what does: an update of a row in a GIN index adds all its
+ * words anew. They stay in their row (`toast_tuple_target`), where a search reads a thousand of them.
+ */
+const keywords = migration('2026112311_knowledge_keywords', [
+  `create table knowledge_vocabularies (
+    agent_id uuid primary key,
+    organization_id uuid not null references organizations (id) on delete cascade,
+    number integer not null unique generated always as identity,
+    chunks integer not null default 0,
+    languages text[] not null default '{}'
+  ) with (fillfactor = 50)`,
+  `create table knowledge_terms (
+    vocabulary integer not null,
+    term text collate "C" not null,
+    sampled integer not null default 0,
+    primary key (vocabulary, term)
+  )`,
+  'create index knowledge_terms_reversed on knowledge_terms (vocabulary, (reverse(term) collate "C"))',
+  `create table knowledge_chunk_words (
+    chunk_id uuid primary key references knowledge_chunks (id) on delete cascade,
+    sampled boolean not null,
+    words tsvector not null
+  ) with (toast_tuple_target = 8160)`,
+  'alter table knowledge_chunk_words alter column words set storage main',
+  WORDS_INDEX,
+]);
+
+/** Counts the times that words were removed: what a process knows of a vocabulary is right until then. */
+const generation = migration('2026112312_knowledge_vocabulary_generation', [
+  'alter table knowledge_vocabularies add column generation integer not null default 0',
+]);
+
+/** What tells of 256 parts of all chunks which one a chunk is in gives way to a word for each size of part (`partLexeme`). */
+const parts = migration('2026112380_knowledge_parts', [
+  // Made anew below: an update of every row would sort all words of all chunks in once more.
+  'drop index knowledge_chunk_words_words',
+  `update knowledge_chunk_words w set words = array_to_tsvector(array(
+      select lexeme from unnest(tsvector_to_array(w.words)) lexeme where lexeme !~ '^[0-9]+#[0-9a-f]{2}$'
+      union all select split_part(old.lexeme, '#', 1) || '#' || level
+        from generate_series(1, 8) level where get_byte(decode(split_part(old.lexeme, '#', 2), 'hex'), 0) < 2 ^ (8 - level)))
+     from knowledge_chunk_words o cross join lateral unnest(tsvector_to_array(o.words)) old(lexeme)
+    where o.chunk_id = w.chunk_id and old.lexeme ~ '^[0-9]+#[0-9a-f]{2}$'`,
+  WORDS_INDEX,
+]);
+
+export const knowledgeSchema: ContextSchema = { entities: [StoredDocument, StoredChunk], migrations: [init, keywords, generation, parts] };

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '../../../platform/database/index.js';
+
+/** Processes that start at once make the table one after the other. */
+const LOCK = 'knowledge:vectors';
+/** The foreign key needs the chunks for itself for a moment; a start does not wait for whatever is written there. */
+const LOCK_TIMEOUT = '5s';
+
+const TABLE = [
+  `create table if not exists knowledge_vectors (
+    chunk_id uuid not null references knowledge_chunks (id) on delete cascade,
+    model_id integer not null references knowledge_embedding_models (id),
+    organization_id uuid not null,
+    agent_id uuid not null,
+    digest bytea not null,
+    embedding vector,
+    primary key (chunk_id, model_id)
+  )`,
+  // Read in the row rather than from beside it, vectors are compared three times as fast.
+  'alter table knowledge_vectors alter column embedding set storage main',
+  'create index if not exists knowledge_vectors_agent on knowledge_vectors (agent_id, model_id)',
+  'create index if not exists knowledge_vectors_digest on knowledge_vectors (model_id, organization_id, digest)',
+];
+
+/** Where vectors are kept: a table that not every database can have. A row without a vector is of a text that cannot have one. */
+@Injectable()
+export class VectorTable {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Makes what is not there yet.
+   * @returns why there can be no vectors; undefined when there can
+   * @throws what went wrong with the database otherwise
+   */
+  async make(): Promise<string | undefined> {
+    if (await this.isThere()) return undefined;
+    return this.database.transaction(async (transaction) => {
+      await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [LOCK]);
+      await transaction.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+      const missing = await this.makeExtension(transaction);
+      if (missing !== undefined) return missing;
+      for (const statement of TABLE) await transaction.query(statement);
+      return undefined;
+    });
+  }
+
+  private async isThere(): Promise<boolean> {
+    const [row] = await this.database.query<{ there: boolean }>(
+      "select to_regclass('knowledge_vectors') is not null and to_regclass('knowledge_vectors_digest') is not null as there",
+    );
+    return row?.there ?? false;
+  }
+
+  private async makeExtension(transaction: Transaction): Promise<string | undefined> {
+    const [known] = await transaction.query<{ installed: string | null; creatable: boolean }>(
+      `select installed_version as installed,
+              has_database_privilege(current_database(), 'create') as creatable
+         from pg_available_extensions where name = 'vector'`,
+    );
+    if (!known) return 'the database server does not have the extension vector (pgvector)';
+    if (known.installed !== null) return undefined;
+    // The privilege is not enough where the extension is not trusted: that is told by the statement alone.
+    if (!known.creatable) return 'the database role may not create the extension vector';
+    await transaction.query('create extension if not exists vector');
+    return undefined;
+  }
+}

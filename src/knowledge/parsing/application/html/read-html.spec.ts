@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import { computingUnits } from '../../../../../test/support/computing-time.js';
+import type { Block } from '../../domain/parsed-document.js';
+import { readHtmlText } from './read-html.js';
+
+const URL_OF_PAGE = 'https://example.org/shop/page.html';
+const SENTENCE = 'Returns are accepted within thirty days, as long as the goods are unused, complete and in their box, and a refund follows.';
+const page = (html: string): ReturnType<typeof readHtmlText> => readHtmlText(html, URL_OF_PAGE);
+const textsOf = (blocks: readonly Block[]): string => JSON.stringify(blocks);
+
+describe('the content of a page', () => {
+  it('is its article, without what is around it, in blocks', () => {
+    const { title, language, blocks } = page(`<!doctype html><html lang="de-AT"><head><title>Returns &amp; refunds</title></head><body>
+      <nav><a href="/a">Menu entry</a></nav><div hidden>hidden one</div><p style="display: none">hidden two</p><script>var hidden = 3;</script>
+      <main><article><h1>How returns work</h1><p>${SENTENCE}</p><p>${SENTENCE}</p><h2>Fees</h2>
+      <ul><li>In the <b>EU</b>: none<ul><li>islands: 5</li></ul></li><li>Elsewhere</li></ul><ol start=3><li>three</li><li>four</li></ol>
+      <table><tr><th>Country</th><th>Fee</th></tr><tr><td>Norway</td><td>10</td></tr></table>
+      <pre><code>GET /returns
+  Accept: text/html</code></pre><p>${SENTENCE}<br>Second line</p></article></main>
+      <aside>Advertisement</aside><footer>Imprint</footer></body></html>`);
+    expect([title, language]).toEqual(['Returns & refunds', 'de']);
+    const shown = textsOf(blocks);
+    for (const hidden of ['Menu', 'hidden', 'Advertisement', 'Imprint']) expect(shown).not.toContain(hidden);
+    expect(blocks).toContainEqual({ kind: 'heading', level: 2, text: 'Fees' });
+    expect(blocks).toContainEqual({ kind: 'text', text: '- In the EU: none\n  - islands: 5\n- Elsewhere' });
+    expect(blocks).toContainEqual({ kind: 'text', text: '3. three\n4. four' });
+    expect(blocks).toContainEqual({ kind: 'table', rows: [['Country', 'Fee'], ['Norway', '10']] });
+    expect(blocks).toContainEqual({ kind: 'code', text: 'GET /returns\n  Accept: text/html' });
+    expect(blocks).toContainEqual({ kind: 'text', text: `${SENTENCE}\nSecond line` });
+  });
+
+  it('is all of it where there is no article, and the navigation where there is nothing else', () => {
+    const cards = Array.from({ length: 12 }, (_, index) => `<div class="card"><h3>Article ${index}</h3><p>Only ${index}.50</p></div>`).join('');
+    const { blocks } = page(`<body><nav>Menu</nav>${cards}</body>`);
+    for (let index = 0; index < 12; index += 1) expect(textsOf(blocks)).toContain(`Only ${index}.50`);
+    expect(textsOf(blocks)).not.toContain('Menu');
+    expect(page('<nav><a href="/a">Menu</a></nav>').blocks).toEqual([{ kind: 'text', text: 'Menu' }]);
+    expect(page('<html><body></body></html>').blocks).toEqual([]);
+  });
+
+  it('comes in reading order out of tables that arrange a page', () => {
+    const { blocks } = page('<table><tr><td><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table></td><td><h2>Title</h2>Text</td></tr></table>');
+    expect(blocks).toEqual([{ kind: 'table', rows: [['a', 'b'], ['1', '2']] }, { kind: 'heading', level: 2, text: 'Title' }, { kind: 'text', text: 'Text' }]);
+  });
+
+  it.each([
+    ['og:title', '<meta property="og:title" content="From the graph"><title>T</title><h1>H</h1>', 'From the graph'],
+    ['the title', '<title> T\n t </title><h1>H</h1>', 'T t'],
+    ['the first heading', '<svg><title>icon</title></svg><h1>H <i>i</i></h1>', 'H i'],
+  ])('is called as %s says', (_, html, title) => expect(page(html).title).toBe(title));
+});
+
+describe('what a page says about itself and others', () => {
+  it('are its links, absolute, each once, to be followed', () => {
+    const { page: facts } = page(`<base href="/docs/"><a href="a?x=1#part">1</a><a href="a?x=1">2</a><area href="../b"><a href="https://other.example/c">3</a>
+      <a rel="noopener NoFollow" href="/no">4</a><a href="mailto:x@example.org">5</a><a href="javascript:alert(1)">6</a><a href="#top">7</a><a href="http://[">8</a>
+      <nav><a href="/menu">9</a></nav><template><a href="/in-template">10</a></template>`);
+    expect(facts?.links.filter((link) => !link.endsWith('in-template'))).toEqual(['https://example.org/docs/a?x=1', 'https://example.org/b', 'https://other.example/c', 'https://example.org/menu']);
+  });
+
+  it('are no links where it asks not to follow them, and not to be indexed', () => {
+    const robots = (content: string): unknown => {
+      const { page: facts } = page(`<meta name="Robots" content="${content}"><meta name="googlebot" content="noindex"><a href="/a">a</a>`);
+      return [facts?.noindex, facts?.links.length];
+    };
+    expect([robots('noindex'), robots('NOFOLLOW, noarchive'), robots('none'), robots('all')]).toEqual([[true, 1], [false, 0], [true, 0], [false, 1]]);
+  });
+
+  it('are its canonical address and where it sends on to', () => {
+    const { page: facts } = page(`<link rel="canonical" href="/the-page#x"><meta http-equiv="Refresh" content="0; URL='next.html'">`);
+    expect(facts).toMatchObject({ canonical: 'https://example.org/the-page', refresh: 'https://example.org/shop/next.html' });
+    expect(page('<meta http-equiv="refresh" content="30">').page?.refresh).toBeNull();
+  });
+
+  it('are so many links at most', () => {
+    const links = Array.from({ length: 6_000 }, (_, index) => `<a href="/${index}">x</a>`).join('');
+    expect(page(links).page?.links).toHaveLength(5_000);
+  });
+});
+
+describe('a hostile page', () => {
+  it.each([
+    ['a megabyte of formatting that is never closed', `${'<a><b><i><p>'.repeat(87_000)}deep text`],
+    ['a megabyte of one element that is never closed', `${'<b>x'.repeat(250_000)}<p>deep text`],
+    ['14,000 elements in deep chains', `${`${'<div>'.repeat(190)}x${'</div>'.repeat(190)}`.repeat(70)}<p>deep text`],
+    ['code around a million spaces', `<pre>x${' '.repeat(1_000_000)}x</pre><p>deep text`],
+    ['100,000 levels', `${'<div>'.repeat(100_000)}deep text`],
+    ['100,000 levels of lists', `${'<ul><li>'.repeat(50_000)}deep text`],
+    ['1,000 tables in tables', `${'<table><tr><td>'.repeat(1_000)}deep text`],
+    ['10 MB of attributes', `<div ${'a="b" '.repeat(1_600_000)}>deep text</div>`],
+    ['a flood of entities', `<p>${'&amp;'.repeat(300_000)}</p><p>deep text</p>`],
+    ['unclosed elements', `${'<p><b><i><a href=x>'.repeat(20_000)}deep text`],
+    ['closing tags alone', `${'</div></p></table>'.repeat(50_000)}deep text`],
+  ])('with %s is read', (_, html) => {
+    expect(textsOf(page(html).blocks)).toContain('deep text');
+  });
+
+  it('with 50 MB of elements is refused at once, in words that a person understands', () => {
+    expect(() => page('<b>x'.repeat(13_000_000))).toThrow('more pieces than can be read');
+  });
+
+  it.each([
+    ['elements that are never closed', '<a><b><i><p>'.repeat(87_000)],
+    ['deep chains of elements', `${'<div>'.repeat(190)}x${'</div>'.repeat(190)}`.repeat(70)],
+    ['spaces in code', `<pre>x${' '.repeat(1_000_000)}x</pre>`],
+  ])('of nothing but %s takes no time that grows with the square of its length', (_, html) => {
+    expect(computingUnits(() => void page(html))).toBeLessThan(30);
+  });
+
+  it('keeps what elements say that are nested too deep for their tags to count', () => {
+    const { blocks, page: facts } = page(`${'<div>'.repeat(1_500)}<div>in</div><script>no();</script><a href="/x">x</a>${'</div>'.repeat(1_500)}<h2>After</h2><p>it</p><a href="/after">all</a>`);
+    expect(textsOf(blocks)).not.toContain('no()');
+    expect(blocks).toContainEqual({ kind: 'heading', level: 2, text: 'After' });
+    expect(facts?.links).toEqual(['https://example.org/after']);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { withToldSize, zipOf } from '../../../../../test/support/zip-writer.js';
+import { Archive } from './archive.js';
+
+const MEBIBYTE = 1024 * 1024;
+const large = Buffer.alloc(200 * MEBIBYTE);
+const files = zipOf([{ name: 'a.xml', content: large }, { name: 'b.xml', content: large }]);
+
+async function bytesIn(archive: Archive, name: string): Promise<number> {
+  let bytes = 0;
+  for await (const part of archive.read(name)) bytes += part.length;
+  return bytes;
+}
+
+describe('an archive', () => {
+  it('is inflated up to a size in all, not in each member', async () => {
+    const archive = await Archive.open(files);
+    expect(await bytesIn(archive, 'a.xml')).toBe(large.length);
+    let parts = 0;
+    const reading = async (): Promise<void> => {
+      for await (const _part of archive.read('b.xml')) parts += 1;
+    };
+    await expect(reading()).rejects.toMatchObject({ reason: 'too_large', message: 'The file is too large: unpacked it has more than 256 MB.' });
+    expect(parts).toBe(0);
+  });
+
+  it('is inflated no further than that where it says less than there is, or more than there can be', async () => {
+    for (const told of [1_000, 3_000_000_000]) {
+      const archive = await Archive.open(withToldSize(files, 'b.xml', told));
+      await bytesIn(archive, 'a.xml');
+      let bytes = 0;
+      const reading = async (): Promise<void> => {
+        for await (const part of archive.read('b.xml')) bytes += part.length;
+      };
+      await expect(reading()).rejects.toThrow();
+      expect(bytes).toBeLessThanOrEqual(56 * MEBIBYTE);
+    }
+  });
+});

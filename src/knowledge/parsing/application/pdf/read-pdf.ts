@@ -1,0 +1,94 @@
+import { getResolvedPDFJS } from 'unpdf';
+import { UnreadableDocument } from '../../domain/parsing.errors.js';
+import { BlockList } from '../formats/block-list.js';
+import type { FormatReader } from '../formats/reading.js';
+import { languageOf, oneLine } from '../formats/text-of.js';
+import { MAX_PDF_PAGES } from '../../limits.js';
+import { type Line, linesOf, type TextPiece } from './pdf-lines.js';
+import { addPages, type PageLines } from './pdf-blocks.js';
+
+type Pdf = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
+
+async function open(content: Buffer): Promise<Pdf> {
+  const { getDocument } = await getResolvedPDFJS();
+  try {
+    return await getDocument({
+      // A copy of its own, which it takes away.
+      data: new Uint8Array(content),
+      // Nothing is drawn, run or fetched.
+      isEvalSupported: false,
+      enableXfa: false,
+      disableFontFace: true,
+      useSystemFonts: false,
+      useWorkerFetch: false,
+      useWasm: false,
+      stopAtErrors: false,
+      verbosity: 0,
+    } as Parameters<typeof getDocument>[0]).promise;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException') {
+      throw new UnreadableDocument('encrypted', 'The PDF is protected by a password. Save it without one and upload it again.');
+    }
+    throw error;
+  }
+}
+
+async function linesOfPage(pdf: Pdf, number: number): Promise<readonly Line[]> {
+  const page = await pdf.getPage(number);
+  try {
+    const { items } = await page.getTextContent({ includeMarkedContent: false });
+    return linesOf(items as readonly TextPiece[]);
+  } finally {
+    page.cleanup();
+  }
+}
+
+async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
+  if (pdf.numPages > MAX_PDF_PAGES) {
+    throw new UnreadableDocument('too_large', `The PDF has ${pdf.numPages} pages; at most ${MAX_PDF_PAGES} can be read.`);
+  }
+  const pages: PageLines[] = [];
+  let [failed, held] = [0, 0];
+  let failure: unknown;
+  for (let number = 1; number <= pdf.numPages; number += 1) {
+    try {
+      const lines = await linesOfPage(pdf, number);
+      held += lines.reduce((sum, { text }) => sum + text.length, 0);
+      pages.push({ page: number, lines });
+    } catch (error) {
+      // One page that cannot be read does not take the others with it.
+      failed += 1;
+      failure = error;
+    }
+    BlockList.checkHeld(held);
+  }
+  if (failed === pdf.numPages) throw new Error('None of its pages can be read', { cause: failure });
+  return pages;
+}
+
+/** What programs write where nobody gave a title: the name of the file, or their own. */
+const NO_TITLE = /^(untitled|unnamed|document\d*|microsoft (word|powerpoint|excel)|slide 1|.*\.(docx?|pptx?|xlsx?|pdf|indd|tex|dvi|qxd|rtf|odt))\b/i;
+
+async function metadataOf(pdf: Pdf): Promise<{ readonly title: string; readonly language: string | null }> {
+  try {
+    const { info } = await pdf.getMetadata();
+    const { Title, Language } = info as { Title?: unknown; Language?: unknown };
+    const title = typeof Title === 'string' ? oneLine(Title) : '';
+    return { title: NO_TITLE.test(title) ? '' : title, language: languageOf(typeof Language === 'string' ? Language : null) };
+  } catch {
+    return { title: '', language: null };
+  }
+}
+
+export const readPdf: FormatReader = async ({ content }) => {
+  const pdf = await open(content);
+  try {
+    const blocks = new BlockList();
+    addPages(await readPages(pdf), blocks);
+    const { title, language } = await metadataOf(pdf);
+    const first = blocks.blocks.find(({ kind, page }) => kind === 'heading' && page === 1);
+    return { title: title || (first?.kind === 'heading' ? first.text : null), language, blocks: blocks.blocks };
+  } finally {
+    await pdf.loadingTask.destroy();
+  }
+};

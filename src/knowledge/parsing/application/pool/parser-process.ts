@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { type Clock, untilAborted } from '../../../../platform/clock/index.js';
+import type { ChildProcess, ProcessEnd } from '../../../../platform/processes/index.js';
+import { UnreadableDocument } from '../../domain/parsing.errors.js';
+import type { Block, ParsedDocument } from '../../domain/parsed-document.js';
+import { CONTENT_STALL_MS, MAX_ANSWER_BYTES, MAX_FRAME_BYTES, MAX_PART_BYTES, MAX_RESTING_BYTES, PARSER_START_MS } from '../../limits.js';
+import { type DocumentRequest, frameHeader, frameOf, type ParserMessage, readFrames } from './frames.js';
+
+/** A parser has ended in mid-document. */
+export class ParserEnded extends Error {
+  constructor(
+    readonly end: ProcessEnd,
+    /** It had read others before, whose remains may be what was too much. */
+    readonly wasFresh: boolean,
+  ) {
+    super('The parser process has ended');
+  }
+
+  /** It was ended for its memory, by the watch, by the runtime or by the system. */
+  get tookTooMuchMemory(): boolean {
+    return this.end.excess !== null || this.end.signal === 'SIGABRT' || this.end.signal === 'SIGTRAP';
+  }
+}
+
+/** What the parser itself said of the document: it goes on. */
+class Answered extends Error {
+  constructor(readonly refusal: UnreadableDocument) {
+    super(refusal.message);
+  }
+}
+
+/** A document on its way to a parser. */
+export interface Delivery {
+  readonly request: DocumentRequest;
+  readonly content: AsyncIterable<Buffer>;
+  /** From its last byte to its text. */
+  readonly limitMs: number;
+}
+
+/** A running parser, which reads one document after the other. */
+export class ParserProcess {
+  private readonly frames: AsyncGenerator<Buffer>;
+  private residentBytes = 0;
+  private parsed = 0;
+  /** Bytes, of all its answers. */
+  private received = 0;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly clock: Clock,
+  ) {
+    this.frames = readFrames(child.output as AsyncIterable<Buffer>, MAX_FRAME_BYTES);
+  }
+
+  /** @throws where it does not come up, which is no document's fault */
+  static async start(child: ChildProcess, clock: Clock): Promise<ParserProcess> {
+    const parser = new ParserProcess(child, clock);
+    const cancel = clock.after(PARSER_START_MS, () => void child.kill());
+    try {
+      const message = await parser.next();
+      if (message?.kind !== 'ready') throw new Error('The parser process has not come up');
+    } catch (error) {
+      await child.kill();
+      throw error;
+    } finally {
+      cancel();
+    }
+    return parser;
+  }
+
+  get pid(): number {
+    return this.child.pid;
+  }
+
+  get hasEnded(): boolean {
+    return this.child.hasEnded;
+  }
+
+  /** Neither ended nor left with more memory than it should rest with. */
+  get canGoOn(): boolean {
+    return !this.child.hasEnded && this.residentBytes <= MAX_RESTING_BYTES;
+  }
+
+  keepsOwner(keeps: boolean): void {
+    this.child.keepsOwner(keeps);
+  }
+
+  close(): Promise<void> {
+    return this.child.close();
+  }
+
+  kill(): Promise<void> {
+    return this.child.kill();
+  }
+
+  /** @throws UnreadableDocument; ParserEnded; the signal's reason. After anything but an answer the process is gone. */
+  async parse(delivery: Delivery, signal: AbortSignal): Promise<ParsedDocument> {
+    const stop = new AbortController();
+    const stopped = AbortSignal.any([signal, stop.signal]);
+    const answer = this.receive();
+    // Heard of too late where the signal came first.
+    answer.catch(() => undefined);
+    try {
+      return await untilAborted(this.exchange(delivery, answer, stop, stopped), stopped);
+    } catch (error) {
+      // What still comes of the document is not taken any more.
+      stop.abort(error);
+      if (!(error instanceof Answered)) await this.child.kill();
+      throw error instanceof Answered ? error.refusal : error;
+    } finally {
+      this.parsed += 1;
+    }
+  }
+
+  private async exchange({ request, content, limitMs }: Delivery, answer: Promise<ParsedDocument>, stop: AbortController, stopped: AbortSignal): Promise<ParsedDocument> {
+    // An answer before the end of the document means that the parser has ended.
+    await Promise.race([this.send(request, content, stop, stopped), answer]);
+    const cancel = this.clock.after(limitMs, () => {
+      stop.abort(new UnreadableDocument('too_slow', `Reading the file takes too long: more than ${Math.round(limitMs / 1_000)} seconds.`));
+    });
+    try {
+      return await answer;
+    } finally {
+      cancel();
+    }
+  }
+
+  private async send(request: DocumentRequest, content: AsyncIterable<Buffer>, stop: AbortController, stopped: AbortSignal): Promise<void> {
+    await this.write(frameOf(request), stopped);
+    const watch = (): (() => void) => this.clock.after(CONTENT_STALL_MS, () => stop.abort(new Error('The document has not come in time')));
+    let cancel = watch();
+    try {
+      for await (const part of content) {
+        cancel();
+        for (let start = 0; start < part.length; start += MAX_PART_BYTES) {
+          const piece = part.subarray(start, start + MAX_PART_BYTES);
+          await this.write(frameHeader(piece.length), stopped);
+          await this.write(piece, stopped);
+        }
+        cancel = watch();
+      }
+    } finally {
+      cancel();
+    }
+    await this.write(frameHeader(0), stopped);
+  }
+
+  /** No faster than the parser reads. */
+  private async write(bytes: Buffer, stopped: AbortSignal): Promise<void> {
+    stopped.throwIfAborted();
+    if (this.child.input.write(bytes)) return;
+    const drained = once(this.child.input, 'drain', { signal: stopped }).catch(() => undefined);
+    await Promise.race([drained, this.child.ended]);
+    stopped.throwIfAborted();
+  }
+
+  private async receive(): Promise<ParsedDocument> {
+    const blocks: Block[] = [];
+    const before = this.received;
+    for (;;) {
+      const message = await this.next();
+      if (!message) throw new ParserEnded(await this.child.ended, this.parsed === 0);
+      if (this.received - before > MAX_ANSWER_BYTES) throw new UnreadableDocument('too_large', 'The document holds more text than can be read.');
+      if (message.kind === 'blocks') for (const block of message.blocks) blocks.push(block);
+      if (message.kind !== 'document' && message.kind !== 'unreadable') continue;
+      this.residentBytes = message.residentBytes;
+      if (message.kind === 'unreadable') throw new Answered(new UnreadableDocument(message.reason, message.message, { detail: message.detail }));
+      const { format, title, language, page } = message;
+      return { format, title, language, blocks, page };
+    }
+  }
+
+  /** Undefined when it has ended. */
+  private async next(): Promise<ParserMessage | undefined> {
+    try {
+      const frame = await this.frames.next();
+      if (frame.done === true) return undefined;
+      this.received += frame.value.length;
+      return JSON.parse(frame.value.toString('utf8')) as ParserMessage;
+    } catch {
+      // Its output breaks off where it is killed. What is no message comes from a parser that is lost as well.
+      await this.child.kill();
+      return undefined;
+    }
+  }
+}

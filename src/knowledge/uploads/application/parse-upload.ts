@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock/index.js';
+import { storableText } from '../../../platform/database/index.js';
+import { FileStore } from '../../../platform/files/index.js';
+import { UnreadableDocument } from '../../parsing/domain/parsing.errors.js';
+import { DOCUMENT_FORMATS, type ParsedDocument } from '../../parsing/domain/parsed-document.js';
+import { uploadKey } from '../domain/upload.js';
+import { PARSE_ATTEMPTS } from '../limits.js';
+import { DocumentIndex } from '../../index/application/indexing/document-index.js';
+import { DocumentParser } from '../../parsing/application/document-parser.js';
+import { type ClaimedUpload, UploadRepository } from '../persistence/upload.repository.js';
+
+/** For whatever is no fault of the file. */
+const GAVE_UP = 'The file could not be processed, though nothing is known to be wrong with it. Delete it and upload it again.';
+
+export interface ParseUploadCommand {
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly fileId: string;
+  /** Nobody tries again after this attempt. */
+  readonly isLast: boolean;
+}
+
+/** Makes a document of an upload: it ends as `ready`, or as `failed` with a reason. */
+@Injectable()
+export class ParseUpload {
+  constructor(
+    private readonly uploads: UploadRepository,
+    private readonly store: FileStore,
+    private readonly parser: DocumentParser,
+    private readonly index: DocumentIndex,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws what may be over when it is tried again; the reason of `signal` when it aborts */
+  async execute({ organizationId, agentId, fileId, isLast }: ParseUploadCommand, signal: AbortSignal): Promise<void> {
+    const upload = await this.uploads.claim(organizationId, agentId, fileId, this.clock.now());
+    if (!upload) return;
+    if (upload.attempt > PARSE_ATTEMPTS) return this.fail(upload, GAVE_UP);
+    try {
+      await this.add(upload, await this.parsed(upload, signal));
+    } catch (error) {
+      if (signal.aborted) await this.uploads.giveBack(organizationId, fileId);
+      else if (error instanceof UnreadableDocument) return this.fail(upload, error.message);
+      else if (isLast) await this.fail(upload, GAVE_UP);
+      throw error;
+    }
+  }
+
+  /** The content passes through in parts, none of it before the parser wants it. */
+  private async parsed(upload: ClaimedUpload, signal: AbortSignal): Promise<ParsedDocument> {
+    const stored = await this.store.get(uploadKey(upload));
+    if (!stored) throw new Error('The file store has lost the content of an upload, or shows it elsewhere');
+    try {
+      const { contentType, name, organizationId } = upload;
+      const content = stored.content as AsyncIterable<Buffer>;
+      return await this.parser.parse({ content, size: stored.size, contentType, name, url: null, formats: DOCUMENT_FORMATS, origin: organizationId }, signal);
+    } finally {
+      stored.content.destroy();
+    }
+  }
+
+  private async add(upload: ClaimedUpload, parsed: ParsedDocument): Promise<void> {
+    if (parsed.blocks.length === 0) throw new UnreadableDocument('no_text', 'The file holds no text.');
+    const { id, organizationId, agentId, name, scope } = upload;
+    const source = { organizationId, agentId, kind: 'upload', key: id, id, title: storableText(parsed.title ?? '').trim() || name, url: null, scope } as const;
+    // Not accepted, it was removed meanwhile, or another process was faster.
+    await this.index.put(source, parsed, (transaction, document) => this.uploads.ready(transaction, upload, document, this.clock.now()));
+  }
+
+  private fail(upload: ClaimedUpload, reason: string): Promise<void> {
+    return this.uploads.fail(upload, reason, this.clock.now());
+  }
+}

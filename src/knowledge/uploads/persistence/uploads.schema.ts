@@ -1,0 +1,66 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { type ContextSchema, CustomerJson, migration } from '../../../platform/database/index.js';
+import type { DocumentScope } from '../domain/upload.js';
+
+/** A file that a customer gave an agent to know, and what becomes of it. */
+export const StoredUpload = defineEntity({
+  name: 'StoredKnowledgeUpload',
+  tableName: 'knowledge_uploads',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    name: p.text(),
+    contentType: p.text(),
+    size: p.bigint('number'),
+    scope: new CustomerJson<DocumentScope>('knowledge_uploads.scope').property().strictNullable(),
+    status: p.text().$type<'pending' | 'processing' | 'ready' | 'failed' | 'removing'>(),
+    error: p.text().strictNullable(),
+    chunks: p.integer(),
+    /** Of the chunks' text. */
+    bytes: p.integer(),
+    /** To parse it, since it was uploaded or last failed. */
+    attempts: p.integer(),
+    /** `waiting`: it has no job yet. `taken`: it has one. `over`: it has one, which makes no other file wait. */
+    turn: p.text().$type<'waiting' | 'taken' | 'over'>(),
+    createdAt: p.datetime(3),
+    /** When its status, or its attempts, last changed. */
+    changedAt: p.datetime(3),
+  },
+});
+export type StoredUpload = InferEntity<typeof StoredUpload>;
+
+/**
+ * The row comes before the content and goes after it: `pending` while it is put into the file store, `removing` while
+ * document and content are taken out. No foreign key leads to the agent, which no cascade could take content from.
+ */
+const init = migration('2026112360_knowledge_uploads', [
+  `create table knowledge_uploads (
+    id uuid primary key,
+    organization_id uuid not null references organizations (id),
+    agent_id uuid not null,
+    name text not null,
+    content_type text not null,
+    size bigint not null,
+    scope jsonb,
+    status text not null check (status in ('pending', 'processing', 'ready', 'failed', 'removing')),
+    error text,
+    chunks integer not null,
+    bytes integer not null,
+    attempts integer not null,
+    created_at timestamptz(3) not null,
+    changed_at timestamptz(3) not null
+  )`,
+  'create index knowledge_uploads_of_agent on knowledge_uploads (agent_id, id)',
+  `create index knowledge_uploads_unsettled on knowledge_uploads (changed_at)
+    where status in ('pending', 'processing', 'removing')`,
+]);
+
+/** What was uploaded before has its job already. */
+const turns = migration('2026112390_knowledge_upload_turns', [
+  `alter table knowledge_uploads add column turn text not null default 'over' check (turn in ('waiting', 'taken', 'over'))`,
+  `alter table knowledge_uploads alter column turn set default 'waiting'`,
+  `create index knowledge_uploads_turns on knowledge_uploads (organization_id, turn, id) where status = 'processing'`,
+]);
+
+export const uploadsSchema: ContextSchema = { entities: [StoredUpload], migrations: [init, turns] };

@@ -1,0 +1,282 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { useEgressBench } from '../../../../test/support/egress-bench.js';
+import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { FreeSlots, PacedSlots, SameRobots } from '../../../../test/support/site-access.js';
+import { until } from '../../../../test/support/until.js';
+import { type Clock, SystemClock } from '../../../platform/clock/index.js';
+import type { SafeHttp } from '../../../platform/egress/index.js';
+import { HostPaused } from './host-slots.js';
+import { HttpPageFetcher } from './http-page-fetcher.js';
+import type { FetchedPage, PageRequest } from './page-fetcher.js';
+
+const bench = useEgressBench();
+const REQUEST: PageRequest = { etag: null, lastModified: null, isWanted: () => true, isOther: () => true };
+const never = new AbortController().signal;
+
+interface Circumstances {
+  readonly clock?: Clock;
+  readonly slots?: FreeSlots;
+  readonly http?: SafeHttp;
+  readonly crawlDelayMs?: number;
+}
+
+function fetcher({ clock = new SystemClock(), slots = new FreeSlots(), http = bench.toCanary({ clock }), crawlDelayMs = 0 }: Circumstances = {}): HttpPageFetcher {
+  return new HttpPageFetcher(http, new SameRobots({ crawlDelayMs }), slots, clock);
+}
+
+function fetchPage(path = '/', request: Partial<PageRequest> = {}, circumstances: Circumstances = {}): Promise<FetchedPage> {
+  return fetcher(circumstances).fetch(`${bench.canary.url}${path}`, { ...REQUEST, ...request }, never);
+}
+
+const answer = (status: number, headers: Record<string, string> = {}, body: string | Buffer = ''): RequestListener =>
+  (_request, response) => response.writeHead(status, headers).end(body);
+
+/** Writes for ever, as fast as it is read. */
+function pump(response: ServerResponse, chunk: Buffer): void {
+  if (response.destroyed) return;
+  if (response.write(chunk)) setImmediate(pump, response, chunk);
+  else response.once('drain', () => pump(response, chunk));
+}
+
+describe('a page', () => {
+  it('comes with what tells its content and its age', async () => {
+    const headers = { 'content-type': 'text/html; charset=utf-8', etag: '"1"', 'last-modified': 'Mon, 23 Nov 2026 10:00:00 GMT' };
+    bench.canary.respond(answer(200, { ...headers, 'content-encoding': 'gzip' }, gzipSync('<p>Grüße')));
+    const page = await fetchPage('/a?b#c');
+    expect(page).toMatchObject({
+      kind: 'content', url: `${bench.canary.url}/a?b`, contentType: headers['content-type'], etag: '"1"', lastModified: headers['last-modified'], noindex: false,
+    });
+    expect(page.kind === 'content' && page.body.toString()).toBe('<p>Grüße');
+    const { headers: sent, url } = bench.canary.requests.at(-1)!;
+    expect(sent).toMatchObject({ 'user-agent': 'agent-service/1.0' });
+    expect(sent.accept).toMatch(/text\/html.*text\/markdown.*text\/plain.*application\/pdf/);
+    expect(url).toBe('/a?b');
+  });
+
+  it('is asked for with what is known of it, and may be as it was', async () => {
+    bench.canary.respond((request, response) => response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200).end('x'));
+    const known = { etag: '"1"', lastModified: 'Mon, 23 Nov 2026 10:00:00 GMT' };
+    expect(await fetchPage('/', known)).toEqual({ kind: 'not_modified' });
+    expect(bench.canary.requests.at(-1)?.headers['if-modified-since']).toBe(known.lastModified);
+    expect(await fetchPage('/')).toMatchObject({ kind: 'content' });
+    bench.canary.respond(answer(304));
+    expect(await fetchPage('/')).toMatchObject({ kind: 'failed', reason: 'The server answered 304.' });
+  });
+
+  it('of an odd etag is asked for without', async () => {
+    bench.canary.respond(answer(200, { etag: '"é"' }, 'x'));
+    expect(await fetchPage('/')).toMatchObject({ kind: 'content', etag: null });
+    expect(await fetchPage('/', { etag: '"\u20ac\r\nx: y"' })).toMatchObject({ kind: 'content' });
+  });
+
+  it.each<[status: number, expected: string]>([
+    [401, 'failed'], [403, 'failed'], [400, 'failed'], [451, 'failed'], [204, 'failed'], [206, 'failed'], [300, 'failed'], [302, 'failed'],
+    [404, 'gone'], [410, 'gone'],
+    [408, 'later'], [425, 'later'], [429, 'later'], [500, 'later'], [502, 'later'], [503, 'later'], [599, 'later'],
+  ])('answered with %i has %s', async (status, kind) => {
+    bench.canary.respond(answer(status));
+    const retry = kind === 'later' ? { retryAfterMs: null } : {};
+    expect(await fetchPage()).toEqual({ kind, reason: `The server answered ${status}.`, ...retry });
+  });
+
+  it.each([['7', 7_000], ['86400', 3_600_000], ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000], ['later', null]])('is to be asked for again when the server says: %s', async (header, ms) => {
+    bench.canary.respond(answer(503, { 'retry-after': header }));
+    expect(await fetchPage('/', {}, { clock: new ManualClock() })).toMatchObject({ kind: 'later', retryAfterMs: ms });
+  });
+
+  it.each(['text/html', 'TEXT/HTML;charset=x', 'application/xhtml+xml', 'text/plain', 'text/markdown; x=y', 'application/pdf', 'application/octet-stream', '', 'text/html, text/html'])(
+    'of the type %j is read', async (type) => {
+      bench.canary.respond(answer(200, type === '' ? {} : { 'content-type': type }, 'x'));
+      expect(await fetchPage()).toMatchObject({ kind: 'content', contentType: type === '' ? null : type });
+    },
+  );
+
+  it.each(['image/png', 'application/zip', 'text/css', 'video/mp4', 'nonsense', 'application/json<script>'])('of the type %s is skipped before its body', async (type) => {
+    let written = 0;
+    bench.canary.respond((_request, response) => {
+      response.writeHead(200, { 'content-type': type });
+      const chunk = Buffer.alloc(65_536);
+      const write = (): void => {
+        if (response.destroyed) return;
+        written += chunk.length;
+        if (response.write(chunk)) setImmediate(write);
+        else response.once('drain', write);
+      };
+      write();
+    });
+    const page = await fetchPage();
+    expect(page).toMatchObject({ kind: 'skipped' });
+    expect(page.kind === 'skipped' && page.reason).toMatch(/^The server sends another type: [\w/+.-]+\.$/);
+    await until(() => bench.canary.requests.at(-1)?.socket.destroyed === true, 'the body to be given up');
+    expect(written).toBeLessThan(20 * 1024 * 1024);
+  });
+
+  it('may forbid to be indexed', async () => {
+    bench.canary.respond((_request, response) => response.writeHead(200, [['x-robots-tag', 'otherbot: nofollow'], ['x-robots-tag', 'agent-service: noindex']].flat()).end('x'));
+    expect(await fetchPage()).toMatchObject({ kind: 'content', noindex: true });
+    bench.canary.respond(answer(200, { 'x-robots-tag': 'otherbot: noindex' }, 'x'));
+    expect(await fetchPage()).toMatchObject({ kind: 'content', noindex: false });
+  });
+
+  it('is asked for in its host\'s turn and at its pace, each redirect too', async () => {
+    bench.canary.respond((request, response) => (request.url === '/' ? response.writeHead(302, { location: '/b' }) : response).end('x'));
+    const slots = new FreeSlots();
+    await fetchPage('/', {}, { slots, crawlDelayMs: 3_000 });
+    const turn = { host: `127.0.0.1:${bench.canary.port}`, delayMs: 3_000 };
+    expect(slots.asked).toEqual([turn, turn]);
+  });
+});
+
+describe('a redirect of a page', () => {
+  const redirect = (to: Record<string, string>): void => {
+    bench.canary.respond((request, response) => {
+      const location = to[request.url ?? ''];
+      if (location === undefined) response.writeHead(200, { 'content-type': 'text/html' }).end('there');
+      else response.writeHead(301, { location }).end();
+    });
+  };
+
+  it('inside the site is followed, with the same conditions', async () => {
+    redirect({ '/': 'b', '/b': '/c#part' });
+    const asked: string[] = [];
+    const page = await fetchPage('/', { etag: '"1"', isWanted: (url) => asked.push(url.pathname) > 0 });
+    expect(page).toMatchObject({ kind: 'content', url: `${bench.canary.url}/c` });
+    expect(asked).toEqual(['/b', '/c']);
+    expect(bench.canary.requests.at(-1)?.headers['if-none-match']).toBe('"1"');
+  });
+
+  it('to what is not wanted is not followed', async () => {
+    redirect({ '/': '/b' });
+    const before = bench.canary.requests.length;
+    expect(await fetchPage('/', { isWanted: () => false })).toMatchObject({ kind: 'skipped' });
+    expect(bench.canary.requests).toHaveLength(before + 1);
+  });
+
+  it.each(['http://other.example/', '//other.example/x', 'http://localhost:1/', 'https://127.0.0.1/', 'ftp://127.0.0.1/', 'javascript:alert(1)', 'data:text/html,x'])(
+    'to %s leads out of the site', async (location) => {
+      redirect({ '/': location });
+      expect(await fetchPage()).toEqual({ kind: 'skipped', reason: 'The server redirects out of the site.' });
+    },
+  );
+
+  it('to nowhere fails', async () => {
+    redirect({ '/': 'http://[::1' });
+    expect(await fetchPage()).toMatchObject({ kind: 'failed' });
+  });
+
+  it('in a circle fails, and so do too many', async () => {
+    redirect({ '/': '/b', '/b': '/c', '/c': '/b#again' });
+    const before = bench.canary.requests.length;
+    expect(await fetchPage()).toEqual({ kind: 'failed', reason: 'The server redirects in a circle.' });
+    expect(bench.canary.requests).toHaveLength(before + 3);
+    bench.canary.respond((request, response) => response.writeHead(302, { location: `${request.url}x` }).end());
+    expect(await fetchPage()).toEqual({ kind: 'failed', reason: 'The server redirects more than 10 times.' });
+    expect(bench.canary.requests).toHaveLength(before + 3 + 11);
+  });
+});
+
+describe('a redirect by a host that wants pauses', () => {
+  const moveTo = (location: string): void => {
+    bench.canary.respond((request, response) => (request.url === '/' ? response.writeHead(302, { location }) : response.writeHead(200)).end('x'));
+  };
+
+  it('to another page is left to that page', async () => {
+    moveTo('/b#part');
+    const before = bench.canary.requests.length;
+    expect(await fetchPage('/', {}, { slots: new PacedSlots(), crawlDelayMs: 1_000 })).toEqual({ kind: 'moved', url: `${bench.canary.url}/b` });
+    expect(bench.canary.requests).toHaveLength(before + 1);
+  });
+
+  it('to another form of the same page is followed in the host\'s turn', async () => {
+    moveTo('/b');
+    const asked: string[] = [];
+    const page = await fetchPage('/', { isOther: ({ pathname }) => asked.push(pathname) === 0 }, { slots: new PacedSlots(), crawlDelayMs: 1_000 });
+    expect(page).toMatchObject({ kind: 'content', url: `${bench.canary.url}/b` });
+    expect(asked).toEqual(['/b']);
+  });
+
+  it('is asked for later itself where it is not the host\'s turn', async () => {
+    const slots = new PacedSlots();
+    await fetchPage('/', {}, { slots, crawlDelayMs: 1_000 });
+    await expect(fetchPage('/', {}, { slots, crawlDelayMs: 1_000 })).rejects.toThrow(HostPaused);
+  });
+});
+
+describe('a server that does something wrong', () => {
+  it('drips slowly: the page is given up in time', async () => {
+    const clock = new ManualClock();
+    bench.canary.respond((_request, response) => void response.writeHead(200).write('drip'));
+    const before = bench.canary.requests.length;
+    const page = fetchPage('/', {}, { clock });
+    await until(() => bench.canary.requests.length > before, 'the request');
+    let given: FetchedPage | undefined;
+    void page.then((got) => (given = got));
+    await until(async () => {
+      await clock.advance(1_000);
+      return given !== undefined;
+    }, 'the page to be given up');
+    expect(given).toEqual({ kind: 'later', reason: 'The server did not answer in time.', retryAfterMs: null });
+    expect(clock.monotonic()).toBeLessThanOrEqual(60_000);
+  });
+
+  it('never ends: too large', async () => {
+    bench.canary.respond((_request, response) => pump(response.writeHead(200), Buffer.alloc(65_536, 'x')));
+    expect(await fetchPage()).toEqual({ kind: 'failed', reason: 'The page is larger than 10 MiB.' });
+  });
+
+  it('sends 10 GB of zeros compressed: too large', async () => {
+    const part = gzipSync(Buffer.alloc(16 * 1024 * 1024));
+    bench.canary.respond((_request, response) => pump(response.writeHead(200, { 'content-encoding': 'gzip' }), part));
+    expect(await fetchPage()).toEqual({ kind: 'failed', reason: 'The page is larger than 10 MiB.' });
+  });
+
+  it.each<[what: string, listener: RequestListener]>([
+    ['breaks off in the middle', (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy())],
+    ['says a length that is too long', (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')],
+    ['says a length that is none', (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx')],
+    ['speaks no HTTP', (request) => request.socket.end('SSH-2.0-server\r\n')],
+    ['sends headers without end', (request) => {
+      request.socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\n');
+      const flood = (): void => {
+        if (!request.socket.destroyed && request.socket.write(`x-${'a'.repeat(1_000)}: b\r\n`.repeat(64))) setImmediate(flood);
+      };
+      flood();
+    }],
+    ['closes the connection', (request) => request.socket.destroy()],
+    ['is not compressed as it says', answer(200, { 'content-encoding': 'gzip' }, 'no gzip')],
+  ])('%s: later', async (_what, listener) => {
+    bench.canary.respond(listener);
+    const page = await fetchPage();
+    expect(page).toMatchObject({ kind: 'later', retryAfterMs: null });
+    expect(page.kind === 'later' && page.reason).toMatch(/^The (answer of the )?server [a-z ]+\.$/);
+  });
+
+  it('sends more than it says: what it says counts', async () => {
+    bench.canary.respond((request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\nconnection: close\r\n\r\ntext and more'));
+    const page = await fetchPage();
+    expect(page.kind === 'content' ? page.body.toString() : page.kind).toMatch(/^text$|^later$/);
+  });
+
+  it('is nowhere: later', async () => {
+    const http = bench.client({ allow: ['127.0.0.1:1'] });
+    expect(await fetcher({ http }).fetch('http://127.0.0.1:1/', REQUEST, never)).toMatchObject({ kind: 'later', reason: 'The server could not be reached.' });
+  });
+
+  it.each(['http://user:password@example.com/', 'ftp://example.com/', 'nonsense', 'http://', 'file:///etc/passwd'])('has the address %s: failed', async (address) => {
+    expect(await fetcher().fetch(address, REQUEST, never)).toMatchObject({ kind: 'failed' });
+  });
+});
+
+it('a page that is no longer needed ends with the reason of its signal', async () => {
+  bench.canary.respond(() => undefined);
+  const giveUp = new AbortController();
+  const before = bench.canary.requests.length;
+  const page = fetcher().fetch(bench.canary.url, REQUEST, giveUp.signal);
+  const failed = page.catch((error: unknown) => error);
+  await until(() => bench.canary.requests.length > before, 'the request');
+  const reason = new Error('superseded');
+  giveUp.abort(reason);
+  expect(await failed).toBe(reason);
+});

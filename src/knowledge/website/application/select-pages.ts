@@ -1,0 +1,55 @@
+import { AgentNotFound } from '../../../agents/index.js';
+import type { Database, Transaction } from '../../../platform/database/index.js';
+import { ValidationFailed } from '../../../platform/errors/index.js';
+import { CrawlScope } from '../domain/crawl-scope.js';
+import { WebsiteNotSet } from '../domain/website.errors.js';
+import type { WebsiteRoot } from '../domain/website-root.js';
+import { canonicalRoot } from '../domain/website-url.js';
+import type { WebsiteRepository } from '../persistence/website.repository.js';
+import { MAX_SELECTED, MAX_URL_CHARACTERS } from '../limits.js';
+import type { StartCrawl } from './start-crawl.js';
+
+/** Picks the pages of one site, for the operator, whatever the organization; a new crawl follows. */
+export class SelectPages {
+  constructor(
+    private readonly database: Database,
+    private readonly websites: WebsiteRepository,
+    private readonly startCrawl: StartCrawl,
+  ) {}
+
+  /**
+   * @param urls none for the root page, from which links are followed
+   * @throws AgentNotFound, WebsiteNotSet, ValidationFailed naming the address that is not of the site
+   */
+  async execute(agentId: string, rootUrl: string, urls: readonly string[]): Promise<WebsiteRoot> {
+    return this.database.transaction(async (transaction) => {
+      const organizationId = await this.organizationOf(transaction, agentId);
+      if ((await this.websites.lockAgent(transaction, organizationId, agentId)) === null) throw new AgentNotFound();
+      const href = canonicalRoot(rootUrl, MAX_URL_CHARACTERS)?.href;
+      await this.startCrawl.execute(transaction, organizationId, agentId, true);
+      const root = (await this.websites.roots(transaction, organizationId, agentId)).find((known) => known.rootUrl === href);
+      if (!root) throw new ValidationFailed(`rootUrl: '${rootUrl}' is no root of the agent's websites`);
+      const selectedUrls = urls.length === 0 ? [root.rootUrl] : picked(root, urls);
+      await this.websites.select(transaction, organizationId, agentId, root.id, selectedUrls);
+      return { ...root, selectedUrls };
+    });
+  }
+
+  private async organizationOf(transaction: Transaction, agentId: string): Promise<string> {
+    const organizationId = await this.websites.organizationOf(transaction, agentId);
+    if (organizationId === null) throw new WebsiteNotSet();
+    return organizationId;
+  }
+}
+
+function picked(root: WebsiteRoot, urls: readonly string[]): string[] {
+  if (urls.length > MAX_SELECTED) throw new ValidationFailed(`url: at most ${MAX_SELECTED} pages can be selected`);
+  // As if its links were followed: every page inside that is not excluded can be picked.
+  const scope = new CrawlScope([{ ...root, selectedUrls: [root.rootUrl] }], MAX_URL_CHARACTERS);
+  const pages = urls.map((url) => {
+    const page = scope.pageAt(url);
+    if (!page) throw new ValidationFailed(`url: '${url}' is not a page below ${root.rootUrl}, or it is excluded`);
+    return page.url;
+  });
+  return [...new Set(pages)];
+}

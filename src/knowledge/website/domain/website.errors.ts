@@ -1,0 +1,15 @@
+import { DomainError } from '../../../platform/errors/index.js';
+
+export const WEBSITE_UNSUPPORTED = 'provider_does_not_support_website_sync';
+
+export class WebsiteUnsupported extends DomainError {
+  constructor() {
+    super('invalid', 'Agents of this type have no websites.', { error: WEBSITE_UNSUPPORTED, bare: true });
+  }
+}
+
+export class WebsiteNotSet extends DomainError {
+  constructor() {
+    super('not_found', 'The agent has no websites.');
+  }
+}

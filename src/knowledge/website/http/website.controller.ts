@@ -1,0 +1,82 @@
+import { Body, Controller, Get, Put } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../../access/index.js';
+import { AgentNotFound, type RunnableAgent } from '../../../agents/index.js';
+import { ApiCauses, ApiErrors, ApiExample, UuidParam } from '../../../platform/http/index.js';
+import { siteConfigsOf } from '../domain/website-configs.js';
+import { WEBSITE_UNSUPPORTED, WebsiteUnsupported } from '../domain/website.errors.js';
+import { MAX_EXCLUSIONS_OF_AGENT, MAX_URL_CHARACTERS } from '../limits.js';
+import { ReadWebsite } from '../application/read-website.js';
+import { SetWebsite } from '../application/set-website.js';
+import { SetWebsiteBody, WebsiteResponse } from './website.dto.js';
+
+/** Of every type: that an agent's type has no websites is told apart from there being no such agent. */
+const AGENT = 'assistant';
+
+@ApiTags('Knowledge')
+@Controller('v1/agents/:agentId/knowledge-bases/website')
+export class WebsiteController {
+  constructor(
+    private readonly readWebsite: ReadWebsite,
+    private readonly setWebsite: SetWebsite,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'none', resource: pathResource(AGENT, 'agentId') })
+  @ApiOperation({
+    operationId: 'getWebsiteKnowledge',
+    summary: "Read an agent's websites and how their crawl stands",
+    description: 'Answers 404 where none was ever set. The index, `chunks` and `bytes`, holds what earlier crawls found until this one knows better.',
+  })
+  @ApiOkResponse({ type: WebsiteResponse })
+  @ApiErrors(400, 401, 403, 404)
+  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string, @Resource(AGENT) { type }: RunnableAgent): Promise<WebsiteResponse> {
+    if (type === 'classic') throw new AgentNotFound();
+    return this.view(organizationId, agentId);
+  }
+
+  @Put()
+  @Access({ scope: 'manageAgents', resource: pathResource(AGENT, 'agentId') })
+  @ApiExample({
+    body: { configs: [{ rootUrl: 'https://example.com/docs/', excludedUrls: ['https://example.com/docs/archive/'] }] },
+  })
+  @ApiOperation({
+    operationId: 'setWebsiteKnowledge',
+    summary: "Replace an agent's websites and crawl them",
+    description:
+      'A site that is listed already keeps its selected pages; only its exclusions are replaced. One that is not listed any more ' +
+      'is removed with its pages. Every successful request starts a new crawl, in place of one under way. ' +
+      `All sites together have at most ${MAX_EXCLUSIONS_OF_AGENT} exclusions. Of nested sites the inner one decides about its pages.`,
+  })
+  @ApiOkResponse({ type: WebsiteResponse })
+  @ApiErrors(400, 401, 403, 404)
+  @ApiCauses(400, WEBSITE_UNSUPPORTED)
+  async set(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+    @Resource(AGENT) { type }: RunnableAgent,
+    @Body() { configs }: SetWebsiteBody,
+  ): Promise<WebsiteResponse> {
+    if (type === 'classic') throw new WebsiteUnsupported();
+    const limits = { maxCharacters: MAX_URL_CHARACTERS, maxExclusions: MAX_EXCLUSIONS_OF_AGENT };
+    await this.setWebsite.execute(organizationId, agentId, await siteConfigsOf(configs, limits));
+    return this.view(organizationId, agentId);
+  }
+
+  private async view(organizationId: string, agentId: string): Promise<WebsiteResponse> {
+    const { roots, sync, pages, chunks, bytes } = await this.readWebsite.execute(organizationId, agentId);
+    const { state, lastSuccessfulSyncAt, lastError, startedAt } = sync;
+    return {
+      configs: roots.map(({ rootUrl, excludedUrls, selectedUrls }) => ({ rootUrl, excludedUrls, selectedUrls })),
+      sync: {
+        state,
+        lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null,
+        lastError,
+        startedAt: startedAt?.toISOString() ?? null,
+        pages,
+      },
+      chunks,
+      bytes,
+    };
+  }
+}
