@@ -10,7 +10,7 @@ const CONTEXT = '^src/(?!platform/)([^/]+)/';
 const COMPOSITION_ROOT = '^src/[^/]+\\.ts$';
 const PUBLIC_API = '^src/[^/]+/index\\.ts$';
 /** The declarations of commands, which the command line imports without loading their context. */
-const COMMANDS = '^src/[^/]+/(?:[^/]+/)?operator/[^/]+-commands\\.ts$';
+const COMMANDS = '^src/.+/operator/[^/]+-commands\\.ts$';
 const ALL_COMMANDS = '^src/.+/[^/]+-commands\\.ts$';
 const MODEL_RUNTIMES = '^src/models/providers/[^/]+/';
 /** Stands beside the source, but may reach for what it needs to check it. */

@@ -109,7 +109,7 @@ const RULES = {
       },
     ],
     files: [SOURCE],
-    ignores: ['src/platform/http/**', 'src/*/http/**', SPECS],
+    ignores: ['src/platform/http/**', 'src/**/http/**', SPECS],
   },
 };
 

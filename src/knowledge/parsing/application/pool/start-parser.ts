@@ -4,7 +4,7 @@ import { PARSER_HEAP_MIB, PARSER_NICENESS } from '../../limits.js';
 
 const ENTRY = fileURLToPath(new URL('../child/main.js', import.meta.url));
 /** Where the program is installed, and what of it a parser has to read. */
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
 const PROGRAM = ['dist', 'node_modules', 'package.json'];
 
 /** The program, or a part of it, may have been reached through a link: that is looked up where it stands, and read where it leads to. */
