@@ -1,15 +1,13 @@
 /**
  * A process of its own: a site of so many pages (the first argument), each an article of some 30 KB that links to
- * others, and an embeddings endpoint that answers at once: vectors of so many numbers (the second one), or those of `concepts`. It makes its pages beforehand, because it shares the machine
+ * others, and an embeddings endpoint that answers at once: vectors of so many numbers (the second one). It makes its pages beforehand, because it shares the machine
  * with what is measured.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announce } from './ipc.ts';
-import { conceptVector } from './knowledge-concepts.ts';
 
-const VECTORS = process.argv[3] ?? '256';
-const DIMENSIONS = Number(VECTORS);
+const DIMENSIONS = Number(process.argv[3] ?? '256');
 const SECTIONS = 6;
 const SENTENCES = 12;
 const LINKS = 12;
@@ -64,7 +62,7 @@ async function embed(request: IncomingMessage, response: ServerResponse): Promis
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   const { input, model } = JSON.parse(Buffer.concat(parts).toString('utf8')) as { input: string | string[]; model: string };
-  const data = [input].flat().map((text, index) => ({ object: 'embedding', index, embedding: VECTORS === 'concepts' ? conceptVector(text) : vector(text) }));
+  const data = [input].flat().map((text, index) => ({ object: 'embedding', index, embedding: vector(text) }));
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ object: 'list', model, data, usage: { prompt_tokens: 1, total_tokens: 1 } }));
 }

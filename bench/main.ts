@@ -1,7 +1,7 @@
 /**
  * The bench: how many runs the service takes, how fast, in how much memory, next to the least that any server would
  * have to do in the same run. See docs/performance.md for
- * `npm run bench -- [--quick] [--only <part>] [--document] [--profile <folder>]`.
+ * `npm run bench -- [--quick] [--only <part>] [--document] [--profile <folder>] [--corpus <folder>]`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { type BenchPart, measuresAnything, PARTS, planFor } from './plan.ts';
 import { runRejoin } from './replicas.ts';
 import { runHooks } from './hooks.ts';
 import { runKnowledge } from './knowledge.ts';
+import { missedText, runQuality } from './knowledge-quality/run.ts';
 import { runSearch } from './knowledge-search-report.ts';
 import { runUploads } from './knowledge-uploads.ts';
 import { runMemory } from './memory.ts';
@@ -33,6 +34,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     document: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    corpus: { type: 'string' },
   },
 });
 
@@ -74,6 +76,7 @@ async function run(stage: Stage): Promise<Report> {
   const sessions = plan.sessions && (await runSessions(stage, floor, environment, plan.sessions, say));
   const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, say));
   const search = plan.search && (await runSearch(stage, plan.search, say));
+  const quality = plan.quality ? await runQuality(stage, options.corpus, say) : null;
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
   const traces = plan.traces && (await runTraces(stage, plan.traces, say));
   const starts = plan.starts && (await runStarts(stage, plan.starts, say));
@@ -95,6 +98,7 @@ async function run(stage: Stage): Promise<Report> {
     sessions,
     knowledge,
     search,
+    quality,
     uploads,
     traces,
     starts,
@@ -127,6 +131,7 @@ try {
   writeFileSync(join(RESULTS, 'latest.json'), `${JSON.stringify(report, null, 2)}\n`);
   const sections = sectionsOf(report);
   process.stdout.write(`${sections.map(({ text }) => text).join('\n\n')}\n`);
+  if (report.quality) writeFileSync(join(RESULTS, 'quality-missed.txt'), `${missedText(report.quality)}\n`);
   if (options.document) fillDocument(sections);
   const lost = report.passes.flatMap(({ holds }) => holds).filter(({ lost, peakOpen, streams }) => lost > 0 || peakOpen < streams);
   if (lost.length > 0) {

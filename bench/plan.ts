@@ -139,7 +139,7 @@ export interface TracesPlan {
   readonly purged: number;
 }
 
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'uploads', 'traces', 'starts', 'claude-agent'] as const;
+export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'quality', 'uploads', 'traces', 'starts', 'claude-agent'] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -153,6 +153,8 @@ export interface Plan {
   readonly sessions: SessionRuns | null;
   readonly knowledge: CrawlPlan | null;
   readonly search: SearchPlan | null;
+  /** Questions over real documents, and what of their pages is in the index. */
+  readonly quality: boolean;
   readonly traces: TracesPlan | null;
   readonly uploads: UploadPlan | null;
   readonly starts: StartPlan | null;
@@ -265,6 +267,7 @@ const FULL: Plan = {
   sessions: SESSIONS,
   knowledge: KNOWLEDGE,
   search: SEARCH,
+  quality: true,
   uploads: UPLOADS,
   traces: TRACES,
   starts: { rounds: 10 },
@@ -289,6 +292,7 @@ const QUICK: Plan = {
   sessions: { ...SESSIONS, rounds: 150, embedded: false },
   knowledge: { ...KNOWLEDGE, rounds: 1, slices: 2, embedded: false },
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
+  quality: false,
   uploads: { uploads: 100, embedded: false },
   traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
   starts: { rounds: 3 },
@@ -297,7 +301,7 @@ const QUICK: Plan = {
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts, claudeAgent } = options.quick ? QUICK : FULL;
+  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, quality, uploads, traces, starts, claudeAgent } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,
@@ -315,6 +319,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     sessions: asked('sessions') ? sessions : null,
     knowledge: asked('knowledge') ? knowledge : null,
     search: asked('search') ? search : null,
+    quality: options.only.includes('quality') || (quality && asked('quality')),
     uploads: asked('uploads') ? uploads : null,
     traces: asked('traces') ? traces : null,
     starts: asked('starts') ? starts : null,

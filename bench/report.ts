@@ -15,6 +15,7 @@ import { type StartFigures, startsText } from './starts.ts';
 import { tracesText } from './traces-report.ts';
 import type { TracesResult } from './traces.ts';
 import { type SearchResult, searchText } from './knowledge-search-report.ts';
+import { type QualityResult, qualityText } from './knowledge-quality/run.ts';
 import { type UploadFigures, uploadsText } from './knowledge-uploads.ts';
 import type { CellResult, HoldFigures } from './measure.ts';
 import type { PassResult } from './passes.ts';
@@ -43,6 +44,7 @@ export interface Report {
   readonly sessions: readonly SessionResult[] | null;
   readonly knowledge: readonly KnowledgeResult[] | null;
   readonly search: SearchResult | null;
+  readonly quality: QualityResult | null;
   readonly traces: TracesResult | null;
   readonly uploads: readonly UploadFigures[] | null;
   readonly starts: readonly StartFigures[] | null;
@@ -146,7 +148,7 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts, claudeAgent, ...run }: Report): Section[] {
+export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, quality, uploads, traces, starts, claudeAgent, ...run }: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
   const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
@@ -162,6 +164,7 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, 
     ...(sessions ?? []).map((result) => section(`sessions, ${result.mode}`, `Runs with session passes: ${TITLES[result.mode]}`, sessionsText(result))),
     ...(knowledge ?? []).map((result) => section(`knowledge, ${result.mode}`, `Crawls: ${TITLES[result.mode]}`, knowledgeText(result))),
     ...(search ? [section('search', 'Searches of knowledge', searchText(search))] : []),
+    ...(quality ? [section('quality', 'Questions over real documents', qualityText(quality))] : []),
     ...(traces ? [section('traces', 'Traces', tracesText(traces))] : []),
     ...(uploads ? [section('uploads', 'Uploads', uploadsText(uploads))] : []),
     ...(starts ? [section('starts', `Starts and commands: ${TITLES.embedded}`, startsText(starts))] : []),

@@ -81,7 +81,7 @@ export class Stage {
     return { kind: 'direct', origin: this.upstreamOrigin, pid, key: 'bench', threads: [] };
   }
 
-  /** A site to crawl, which also embeds. @param vectors how many numbers they have, or `concepts` */
+  /** A site to crawl, which also embeds. @param vectors how many numbers they have */
   startSite(pages: number, vectors = '256'): Promise<Listening> {
     return this.processes.startServer('knowledge-site.ts', [String(pages), vectors]);
   }

@@ -88,4 +88,4 @@ export const PACKAGES: readonly Package[] = [
 ];
 
 /** Documents of the packages that this repository depends on, of its own `node_modules`. */
-export const MARKDOWN_OF_MODULES = ['bullmq', 'commander', 'fastify', 'htmlparser2', 'ioredis', 'pino', 'semver', 'undici'] as const;
+export const MARKDOWN_OF_MODULES = ['bullmq', 'fastify', 'htmlparser2', 'ioredis', 'pino', 'semver', 'undici'] as const;
