@@ -118,6 +118,6 @@ export function qualityText({ ranks, coverage, chunks, pages, crawl }: QualityRe
 
 /** What was missed, for who works on the search or the reader. */
 export function missedText({ ranks, coverage }: QualityResult): string {
-  const missed = ranks.filter(({ by }) => by.keywords < 1).map(({ question, by }) => `missed by keywords (${Object.values(by).join(' ')}): ${question.question} -> ${question.file}: ${question.passage.join(' & ')}`);
+  const missed = ranks.filter(({ by }) => by.keywords < 1).map(({ question, by }) => `missed by keywords (${Object.values(by).join(' ')}): ${question.question} -> ${question.file}: ${question.passages.map((passage) => passage.join(' & ')).join(' or ')}`);
   return [...missed, worstText(coverage, 2)].join('\n');
 }
