@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readQualitySet } from '../../../bench/knowledge-quality.ts';
+import { readQualitySet } from '../../support/question-set.js';
 import { contexts, schemasOf } from '../../../src/app.module.js';
 import { DocumentWriter } from '../../../src/knowledge/index/application/indexing/document-writer.js';
 import { StoredDocumentIndex } from '../../../src/knowledge/index/application/indexing/stored-document-index.js';

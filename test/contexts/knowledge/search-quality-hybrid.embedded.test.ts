@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { conceptVector } from '../../../bench/knowledge-concepts.ts';
-import { answerOf, type QualitySet, readQualitySet, recallAt } from '../../../bench/knowledge-quality.ts';
+import { conceptVector } from '../../support/concept-vectors.js';
+import { answerOf, type QualitySet, readQualitySet, recallAt } from '../../support/question-set.js';
 import { search, untilEmbedded } from '../../support/embedded-knowledge.js';
 import { EmbeddingServer } from '../../support/embedding-server.js';
 import { startService, type TestService } from '../../support/harness.js';

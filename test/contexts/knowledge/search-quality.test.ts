@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { answerOf, missedAt, type QualitySet, readQualitySet, recallAt } from '../../../bench/knowledge-quality.ts';
+import { answerOf, missedAt, type QualitySet, readQualitySet, recallAt } from '../../support/question-set.js';
 import { useService } from '../../support/harness.js';
 import { Knowledge } from './support.js';
 

@@ -1,9 +1,9 @@
 /** What share of questions finds its answer, over documents in several languages that were written for it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Block } from '../src/knowledge/parsing/domain/parsed-document.ts';
+import type { Block } from '../../src/knowledge/parsing/domain/parsed-document.js';
 
-const FOLDER = join(import.meta.dirname, 'knowledge-quality');
+const FOLDER = join(import.meta.dirname, 'question-set');
 
 export interface QualityDocument {
   readonly key: string;
@@ -69,18 +69,4 @@ export async function missedAt(count: number, questions: readonly Question[], se
   const missed: Question[] = [];
   for (const question of questions) if (!(await search(question.text)).slice(0, count).includes(question.answer)) missed.push(question);
   return missed;
-}
-
-/** One line for each language and one for all, with what was missed. */
-export async function qualityText({ questions }: QualitySet, search: AskedSearch): Promise<string> {
-  const percent = async (some: readonly Question[]): Promise<string> => {
-    const shares = await Promise.all([1, 5].map((count) => recallAt(count, some, search)));
-    return `recall@1 ${shares.map((share) => `${(100 * share).toFixed(1)} %`).join(', recall@5 ')} of ${some.length}`;
-  };
-  const lines = [`all: ${await percent(questions)}`, `in the text's words: ${await percent(questions.filter(({ isParaphrase }) => !isParaphrase))}`];
-  for (const language of new Set(questions.map((question) => question.language))) {
-    lines.push(`${language}: ${await percent(questions.filter((question) => question.language === language))}`);
-  }
-  const missed = await missedAt(5, questions, search);
-  return [...lines, ...missed.map(({ text, answer, isParaphrase }) => `missed${isParaphrase ? ' (other words)' : ''}: ${text} -> ${answer}`)].join('\n');
 }
