@@ -31,6 +31,7 @@ export interface SlideText {
   readonly body: readonly string[];
   readonly notes?: string;
   readonly table?: readonly (readonly string[])[];
+  readonly isHidden?: boolean;
 }
 
 const shape = (placeholder: string, paragraphs: readonly string[]): string =>
@@ -46,21 +47,21 @@ export function pptxOf(slides: readonly SlideText[]): Buffer {
     TYPES,
     { name: 'ppt/presentation.xml', content: `<p:presentation><p:sldIdLst>${slides.map((_, index) => `<p:sldId id="${index}" r:id="r${index}"/>`).join('')}</p:sldIdLst></p:presentation>` },
     relations('ppt/presentation.xml', slides.map((_, index) => [`r${index}`, 'slide', member(index)] as const)),
-    ...slides.flatMap(({ title, body, notes, table }, index) => [
-      { name: `ppt/${member(index)}`, content: `<p:sld>${shape('body', body)}${shape('title', [title])}${shape('sldNum', ['7'])}${table ? slideTable(table) : ''}</p:sld>` },
+    ...slides.flatMap(({ title, body, notes, table, isHidden = false }, index) => [
+      { name: `ppt/${member(index)}`, content: `<p:sld${isHidden ? ' show="0"' : ''}>${shape('body', body)}${shape('title', [title])}${shape('sldNum', ['7'])}${table ? slideTable(table) : ''}</p:sld>` },
       ...(notes === undefined ? [] : [relations(`ppt/${member(index)}`, [['n', 'notesSlide', `../notesSlides/notes${index}.xml`]]), { name: `ppt/notesSlides/notes${index}.xml`, content: `<p:notes>${shape('body', [notes])}</p:notes>` }]),
     ]),
   ]);
 }
 
 /** @param sheets the XML within `sheetData` by the sheets' names */
-export function xlsxOf(sheets: Readonly<Record<string, string>>, { strings = [] as readonly string[], workbook = '' } = {}): Buffer {
+export function xlsxOf(sheets: Readonly<Record<string, string>>, { strings = [] as readonly string[], workbook = '', columns = '', states = {} } = {}): Buffer {
   const names = Object.keys(sheets);
   return zipOf([
     TYPES,
-    { name: 'xl/workbook.xml', content: `<workbook>${workbook}<sheets>${names.map((name, index) => `<sheet name="${name}" sheetId="${index + 1}" r:id="r${index}"/>`).join('')}</sheets></workbook>` },
+    { name: 'xl/workbook.xml', content: `<workbook>${workbook}<sheets>${names.map((name, index) => `<sheet name="${name}" sheetId="${index + 1}" state="${states[name] ?? 'visible'}" r:id="r${index}"/>`).join('')}</sheets></workbook>` },
     relations('xl/workbook.xml', names.map((_, index) => [`r${index}`, 'worksheet', `/xl/worksheets/sheet${index + 1}.xml`] as const)),
-    ...names.map((name, index) => ({ name: `xl/worksheets/sheet${index + 1}.xml`, content: `<worksheet><sheetData>${sheets[name]}</sheetData></worksheet>` })),
+    ...names.map((name, index) => ({ name: `xl/worksheets/sheet${index + 1}.xml`, content: `<worksheet><cols>${columns}</cols><sheetData>${sheets[name]}</sheetData></worksheet>` })),
     { name: 'xl/sharedStrings.xml', content: `<sst>${strings.map((text) => `<si><r><t>${text}</t></r><rPh><t>reading</t></rPh></si>`).join('')}</sst>` },
     {
       name: 'xl/styles.xml',

@@ -1,15 +1,22 @@
 import { BlockList } from '../formats/block-list.js';
-import type { Attributes, XmlHandler } from './xml.js';
-import { isOn } from './xml.js';
+import { BULLET, type DocxNumbering, levelOf } from './docx-numbering.js';
+import { headingLevel, type Style } from './docx-styles.js';
+import { type Attributes, isOn, type XmlHandler } from './xml.js';
 
-/** Their text is not part of what is read: alternatives of drawings, deleted text, instructions of fields. */
-const SKIPPED = new Set(['Fallback', 'del', 'moveFrom', 'instrText', 'delInstrText', 'delText']);
+/** What is not part of the text: alternatives of drawings, deleted text, instructions of fields, former properties. */
+const SKIPPED = new Set(['Fallback', 'del', 'moveFrom', 'instrText', 'delInstrText', 'delText', 'pPrChange', 'rPrChange']);
 
 interface Paragraph {
   text: string;
+  style: string | undefined;
   level: number | undefined;
-  isListed: boolean;
-  indent: number;
+  numId: string | undefined;
+  listLevel: number | undefined;
+  /** Its runs are, unless they say otherwise. */
+  isHidden: boolean;
+  isRunHidden: boolean;
+  /** Hidden or deleted text stood in it: where nothing else does, it is not counted. */
+  hasUnread: boolean;
 }
 
 interface Table {
@@ -17,9 +24,17 @@ interface Table {
   cell: string[] | undefined;
 }
 
-const newParagraph = (): Paragraph => ({ text: '', level: undefined, isListed: false, indent: 0 });
+function newParagraph(isHidden: boolean): Paragraph {
+  const unsaid = { style: undefined, level: undefined, numId: undefined, listLevel: undefined };
+  return { ...unsaid, text: '', isHidden, isRunHidden: isHidden, hasUnread: false };
+}
 
-/** The text of a Word document's body in reading order. What stands in text boxes follows the paragraph that they are in. */
+/**
+ * Our own and not a library's: of those that were measured (mammoth, officeparser), neither leaves out hidden text nor counts
+ * numbered headings, and both build a tree that takes 500 MB for a file of 50 kB.
+ *
+ * The text of a Word document's body in reading order. What stands in text boxes follows the paragraph that they are in.
+ */
 export class DocxBody implements XmlHandler {
   /** Paragraphs stand in paragraphs where a drawing holds text. */
   private readonly paragraphs: Paragraph[] = [];
@@ -29,19 +44,22 @@ export class DocxBody implements XmlHandler {
   private cells = 0;
   private skipped = 0;
   private isText = false;
+  private isParagraphMark = false;
 
   constructor(
     private readonly blocks: BlockList,
-    private readonly headings: ReadonlyMap<string, number>,
+    private readonly styles: ReadonlyMap<string, Style>,
+    private readonly numbering: DocxNumbering,
   ) {}
 
   readonly open = (name: string, attributes: Attributes): void => {
+    const paragraph = this.paragraphs.at(-1);
     if (this.skipped > 0 || SKIPPED.has(name)) {
+      if (paragraph) paragraph.hasUnread = true;
       this.skipped += 1;
       return;
     }
-    const paragraph = this.paragraphs.at(-1);
-    if (name === 'p') this.paragraphs.push(newParagraph());
+    if (name === 'p') this.paragraphs.push(newParagraph(paragraph?.isRunHidden ?? false));
     else if (name === 't') this.isText = true;
     else if (name === 'tbl') this.openTable();
     else if (name === 'tr') this.tables.at(-1)?.rows.push([]);
@@ -52,6 +70,10 @@ export class DocxBody implements XmlHandler {
   readonly text = (text: string): void => {
     const paragraph = this.paragraphs.at(-1);
     if (!this.isText || this.skipped > 0 || !paragraph) return;
+    if (paragraph.isRunHidden) {
+      paragraph.hasUnread = true;
+      return;
+    }
     this.held += text.length;
     BlockList.checkHeld(this.held);
     paragraph.text += text;
@@ -60,6 +82,7 @@ export class DocxBody implements XmlHandler {
   readonly close = (name: string): void => {
     if (this.skipped > 0) this.skipped -= 1;
     else if (name === 't') this.isText = false;
+    else if (name === 'pPr') this.isParagraphMark = false;
     else if (name === 'p') this.closeParagraph();
     else if (name === 'tc') this.closeCell();
     else if (name === 'tbl') this.closeTable();
@@ -67,27 +90,52 @@ export class DocxBody implements XmlHandler {
   };
 
   private describe(paragraph: Paragraph, name: string, value: string | undefined): void {
-    if (name === 'pStyle') paragraph.level ??= this.headings.get(value ?? '');
-    else if (name === 'outlineLvl' && Number(value) < 6) paragraph.level = Number(value) + 1;
-    else if (name === 'numPr') paragraph.isListed = true;
-    else if (name === 'numId') paragraph.isListed = isOn(value);
-    else if (name === 'ilvl') paragraph.indent = Math.min(8, Number(value) || 0);
+    if (name === 'pPr') this.isParagraphMark = true;
+    else if (name === 'pStyle') this.setStyle(paragraph, value ?? '');
+    else if (name === 'outlineLvl') paragraph.level = headingLevel(value);
+    else if (name === 'numId') paragraph.numId = value;
+    else if (name === 'ilvl') paragraph.listLevel = levelOf(value);
+    else if (name === 'r') paragraph.isRunHidden = paragraph.isHidden;
+    else if (name === 'rStyle') paragraph.isRunHidden = this.styles.get(value ?? '')?.isHidden ?? paragraph.isRunHidden;
+    else if (name === 'vanish' && !this.isParagraphMark) paragraph.isRunHidden = isOn(value);
+    else if (paragraph.isRunHidden) return;
     else if (name === 'tab') paragraph.text += '\t';
     else if (name === 'br' || name === 'cr') paragraph.text += '\n';
     else if (name === 'noBreakHyphen') paragraph.text += '-';
   }
 
+  private setStyle(paragraph: Paragraph, id: string): void {
+    const { level, isHidden = paragraph.isHidden, numId, listLevel } = this.styles.get(id) ?? {};
+    Object.assign(paragraph, { style: id, level, isHidden, isRunHidden: isHidden, numId, listLevel });
+  }
+
   private closeParagraph(): void {
-    const { text, level, isListed, indent } = this.paragraphs.pop() ?? newParagraph();
-    if (text.trim() === '') return;
+    const paragraph = this.paragraphs.pop();
+    if (!paragraph) return;
+    const text = paragraph.text.trim();
+    if (text === '' && paragraph.hasUnread) return;
+    const label = this.labelOf(paragraph);
+    if (text === '') return;
     const cell = this.tables.at(-1)?.cell;
-    if (cell) cell.push(text.trim());
-    else if (isListed && level === undefined) this.list.push(`${'  '.repeat(indent)}- ${text.trim()}`);
+    const labelled = `${label.trimStart()} ${text}`.trimStart();
+    if (cell) cell.push(labelled);
+    else if (paragraph.level !== undefined) {
+      this.endList();
+      this.blocks.heading(paragraph.level, labelled);
+    } else if (label !== '') this.list.push(`${label} ${text}`);
     else {
       this.endList();
-      if (level === undefined) this.blocks.text(text);
-      else this.blocks.heading(level, text);
+      this.blocks.text(text);
     }
+  }
+
+  /** With its indent; empty where it is no list's, and for the bullet of a heading. */
+  private labelOf({ style, level, numId, listLevel }: Paragraph): string {
+    if (numId === undefined || !isOn(numId)) return '';
+    const at = listLevel ?? this.numbering.levelOf(numId, style);
+    const label = this.numbering.next(numId, at);
+    if (level !== undefined) return label === BULLET ? '' : label;
+    return label === '' ? '' : '  '.repeat(at) + label;
   }
 
   private endList(): void {

@@ -2,7 +2,7 @@ import { BlockList } from '../formats/block-list.js';
 import type { FormatReader } from '../formats/reading.js';
 import { languageOf, oneLine } from '../formats/text-of.js';
 import { Archive } from './archive.js';
-import { readXml, readProperties, relationsOf, type XmlHandler } from './xml.js';
+import { type Attributes, isOn, readXml, readProperties, relationsOf, type XmlHandler } from './xml.js';
 
 const PRESENTATION = 'ppt/presentation.xml';
 /** Numbers, dates and footers, which are the same on each slide. */
@@ -12,6 +12,9 @@ const REPEATED = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 class Slide implements XmlHandler {
   readonly titles: string[] = [];
   readonly parts: (string | string[][])[] = [];
+  /** The presentation goes past it. */
+  isHidden = false;
+  private isShapeHidden = false;
   private placeholder = '';
   private shape: string[] = [];
   private paragraph = '';
@@ -20,8 +23,10 @@ class Slide implements XmlHandler {
   private isText = false;
   private held = 0;
 
-  readonly open = (name: string, attributes: Readonly<Record<string, string>>): void => {
-    if (name === 'sp') this.startShape();
+  readonly open = (name: string, attributes: Attributes): void => {
+    if (name === 'sld') this.isHidden = attributes['show'] !== undefined && !isOn(attributes['show']);
+    else if (name === 'cNvPr') this.isShapeHidden = isOn(attributes['hidden'] ?? '0');
+    else if (name === 'sp') this.startShape();
     else if (name === 'ph') this.placeholder = attributes['type'] ?? 'body';
     else if (name === 'tbl') this.table = [];
     else if (name === 'tr') this.table?.push([]);
@@ -62,14 +67,14 @@ class Slide implements XmlHandler {
   }
 
   private closeTable(): void {
-    if (this.table) this.parts.push(this.table);
+    if (this.table && !this.isShapeHidden) this.parts.push(this.table);
     this.table = undefined;
   }
 
   private closeShape(): void {
     const text = this.shape.join('\n');
     this.shape = [];
-    if (text === '' || REPEATED.has(this.placeholder)) return;
+    if (text === '' || this.isShapeHidden || REPEATED.has(this.placeholder)) return;
     if (this.placeholder === 'title' || this.placeholder === 'ctrTitle') this.titles.push(text);
     else this.parts.push(text);
   }
@@ -105,6 +110,7 @@ export const readPptx: FormatReader = async ({ content }) => {
   for (const [index, member] of (await slidesOf(archive)).entries()) {
     const slide = new Slide();
     await readXml(archive, member, slide);
+    if (slide.isHidden) continue;
     blocks.page = index + 1;
     firstTitle ??= slide.titles[0] ?? null;
     for (const title of slide.titles) blocks.heading(2, title);

@@ -23,7 +23,8 @@ async function readWorkbook(archive: Archive): Promise<Workbook> {
       if (name === 'workbookPr') from1904 = attributes['date1904'] !== undefined && isOn(attributes['date1904']);
       if (name !== 'sheet') return;
       const member = relations.get(attributes['r:id'] ?? '')?.target;
-      if (member !== undefined) sheets.push({ name: attributes['name'] ?? '', member });
+      const isHidden = /^(?:hidden|veryHidden)$/.test(attributes['state'] ?? '');
+      if (member !== undefined && !isHidden) sheets.push({ name: attributes['name'] ?? '', member });
     },
   });
   return { sheets, from1904 };

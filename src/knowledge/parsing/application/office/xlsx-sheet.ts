@@ -1,11 +1,13 @@
 import { BlockList } from '../formats/block-list.js';
 import { MAX_COLUMNS } from '../../limits.js';
 import type { NumberFormats } from './xlsx-formats.js';
-import type { Attributes, XmlHandler } from './xml.js';
+import { type Attributes, isOn, type XmlHandler } from './xml.js';
 
-/** The rows of a sheet that hold anything; a cell far out costs no more than one close by. */
+/** The rows of a sheet that hold anything, without those and the columns that are hidden; a cell far out costs no more than one close by. */
 export class Sheet implements XmlHandler {
   readonly rows: string[][] = [];
+  private readonly hiddenColumns = new Set<number>();
+  private isRowHidden = false;
   private row: string[] = [];
   private column = -1;
   private kind = '';
@@ -21,7 +23,8 @@ export class Sheet implements XmlHandler {
   ) {}
 
   readonly open = (name: string, attributes: Attributes): void => {
-    if (name === 'row') this.startRow();
+    if (name === 'col') this.readColumns(attributes);
+    else if (name === 'row') this.startRow(attributes);
     else if (name === 'c') this.startCell(attributes);
     else if (name === 'v' || name === 't') this.isValue = true;
   };
@@ -36,10 +39,20 @@ export class Sheet implements XmlHandler {
   readonly close = (name: string): void => {
     if (name === 'v' || name === 't') this.isValue = false;
     else if (name === 'c') this.endCell();
-    else if (name === 'row' && this.row.length > 0) this.rows.push(Array.from(this.row, (cell: string | undefined) => cell ?? ''));
+    else if (name === 'row' && this.row.length > 0) this.rows.push(this.visibleCells());
   };
 
-  private startRow(): void {
+  private readColumns({ min, max, hidden = '0' }: Attributes): void {
+    if (!isOn(hidden)) return;
+    for (let column = Number(min); column <= Math.min(MAX_COLUMNS, Number(max)); column += 1) this.hiddenColumns.add(column - 1);
+  }
+
+  private visibleCells(): string[] {
+    return Array.from(this.row, (cell: string | undefined) => cell ?? '').filter((_, column) => !this.hiddenColumns.has(column));
+  }
+
+  private startRow({ hidden = '0' }: Attributes): void {
+    this.isRowHidden = isOn(hidden);
     this.row = [];
     this.column = -1;
   }
@@ -53,7 +66,7 @@ export class Sheet implements XmlHandler {
 
   private endCell(): void {
     const text = this.cellText();
-    if (text === '' || this.column >= MAX_COLUMNS) return;
+    if (text === '' || this.isRowHidden || this.column >= MAX_COLUMNS) return;
     // The empty ones before it are made with it.
     this.cells += Math.max(0, this.column + 1 - this.row.length);
     BlockList.checkCells(this.cells);
