@@ -54,8 +54,16 @@ export function pptxOf(slides: readonly SlideText[]): Buffer {
   ]);
 }
 
+interface WorkbookParts {
+  readonly strings?: readonly string[];
+  readonly workbook?: string;
+  readonly columns?: string;
+  /** By the sheets' names. */
+  readonly states?: Readonly<Record<string, string>>;
+}
+
 /** @param sheets the XML within `sheetData` by the sheets' names */
-export function xlsxOf(sheets: Readonly<Record<string, string>>, { strings = [] as readonly string[], workbook = '', columns = '', states = {} } = {}): Buffer {
+export function xlsxOf(sheets: Readonly<Record<string, string>>, { strings = [], workbook = '', columns = '', states = {} }: WorkbookParts = {}): Buffer {
   const names = Object.keys(sheets);
   return zipOf([
     TYPES,
