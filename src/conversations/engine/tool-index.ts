@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ToolDefinition } from '../../models/index.js';
+import { fold, tokensOf } from '../../platform/text/index.js';
 import {
   MAX_INDEXED_WORDS,
   MAX_QUERY_LENGTH,
@@ -108,22 +109,8 @@ function likenessOf(word: string, asked: string): number {
   return word.startsWith(asked) || asked.startsWith(word) ? PREFIX : 0;
 }
 
-/**
- * Lower case, without accents, `createIssue` as two words. Scripts that put no spaces between words are taken in pairs
- * of characters.
- */
+/** Without case and accents, `createIssue` and `create_issue` as two words. Scripts that put no spaces between words are taken in pairs of letters. */
 export function wordsOf(text: string): string[] {
-  const parted = text.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
-  const plain = parted.normalize('NFKD').toLowerCase().replace(/\p{Mn}/gu, '');
-  return (plain.match(WORDS) ?? []).flatMap((word) => (UNSPACED.test(word) ? pairsOf(word) : [word]));
-}
-
-const SCRIPTS = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]';
-const UNSPACED = new RegExp(SCRIPTS, 'u');
-const WORDS = new RegExp(`${SCRIPTS}+|[[\\p{L}\\p{M}]--${SCRIPTS}]+|\\p{N}+`, 'gv');
-
-function pairsOf(word: string): string[] {
-  const characters = [...word];
-  if (characters.length < 2) return [word];
-  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
+  const parted = text.replace(/(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[-./_]/gu, ' ');
+  return Array.from(tokensOf(fold(parted)), ({ form }) => form);
 }

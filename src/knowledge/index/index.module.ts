@@ -10,6 +10,7 @@ import { SemanticSearchState } from './application/embeddings/semantic-search-st
 import { DocumentIndex } from './application/indexing/document-index.js';
 import { DocumentWriter } from './application/indexing/document-writer.js';
 import { EmbeddingQueue } from './application/indexing/embedding-queue.js';
+import { KeepPostings } from './application/indexing/keep-postings.js';
 import { StoredDocumentIndex } from './application/indexing/stored-document-index.js';
 import { KnowledgeSearchTool } from './application/knowledge-search.tool-source.js';
 import { Candidates } from './application/search/candidates.js';
@@ -22,6 +23,7 @@ import { SearchController } from './http/search.controller.js';
 import { EmbedChunks } from './jobs/embed-chunks.job.js';
 import { EmbedMissing } from './jobs/embed-missing.job.js';
 import { embedChunks, embedMissing } from './jobs/embedding.jobs.js';
+import { keepPostings, KeepPostingsJob } from './jobs/keep-postings.job.js';
 import { EmbeddingLeaseRepository } from './persistence/embedding-lease.repository.js';
 import { EmbeddingModelRepository } from './persistence/embedding-model.repository.js';
 import { VectorIndex } from './persistence/vector-index.js';
@@ -32,13 +34,13 @@ import { Module } from '@nestjs/common';
 const vectors = [VectorTable, VectorRepository, VectorIndex, EmbeddingModelRepository, EmbeddingLeaseRepository];
 const embeddings = [EmbeddingModels, EndpointPause, EmbedAgent, SemanticSearchState, { provide: EmbeddingQueue, useClass: OutboxEmbeddingQueue }];
 const search = [Candidates, VectorSearch, { provide: KeywordSearch, useClass: StoredKeywordSearch }, { provide: SearchKnowledge, useClass: HybridSearch }];
-const processors = [EmbedChunks, EmbedMissing];
+const processors = [EmbedChunks, EmbedMissing, KeepPostingsJob];
 
 /** Blocks to chunks, their words and their vectors; and the search over them. */
 @Module({
-  imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedChunks, embedMissing)],
+  imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedChunks, embedMissing, keepPostings)],
   controllers: [SearchController],
-  providers: [DocumentWriter, { provide: DocumentIndex, useClass: StoredDocumentIndex }, ...vectors, ...embeddings, ...search, ...processors, KnowledgeSearchTool],
+  providers: [DocumentWriter, KeepPostings, { provide: DocumentIndex, useClass: StoredDocumentIndex }, ...vectors, ...embeddings, ...search, ...processors, KnowledgeSearchTool],
   exports: [DocumentIndex, EmbeddingQueue, KnowledgeSearchTool],
 })
 export class IndexModule {}

@@ -2,13 +2,14 @@
 export const COMPUTE_SLICE_MS = 10;
 /** Chunks that one transaction inserts: some 20 ms of the embedded database's time. */
 export const INSERTED_AT_ONCE = 32;
-/** Chunks that one transaction deletes, with the words that only they had. */
-export const DELETED_AT_ONCE = 8;
+/** Chunks that one transaction deletes, with their vectors. */
+export const DELETED_AT_ONCE = 32;
 /** Chunks whose row one transaction changes, their words aside. */
 export const CHANGED_AT_ONCE = 250;
 /** How often a document is begun anew that another process is writing too, and how long each time is waited for it, in ms. */
 export const MAX_WRITE_ATTEMPTS = 6;
 export const WRITE_AGAIN_AFTER_MS = 500;
-/** Vocabularies, and words of each, that are known to be stored: some 10 MB of memory. */
-export const KNOWN_VOCABULARIES = 8;
-export const KNOWN_TERMS = 20_000;
+/** Chunks of a former version of the service are found by keywords after as many minutes at most. */
+export const KEEP_POSTINGS_EVERY_MINUTES = 1;
+/** Terms of which one transaction removes the postings of chunks that are gone. */
+export const COMPACTED_AT_ONCE = 500;

@@ -1,4 +1,4 @@
-import { detectLanguage, formsOf, isFunctionWord, stemmersOf } from '../../platform/text/index.js';
+import { detectLanguage, formsOf, isFunctionWord, stemsOf } from '../../platform/text/index.js';
 
 /**
  * What a text is compared and found by: its words without case and accents, and what they are inflected from. Letters of
@@ -17,12 +17,6 @@ export function queryTermsOf(query: string): string[] {
 
 function withStems(forms: ReadonlySet<string>): Set<string> {
   const language = detectLanguage(forms);
-  const terms = new Set(forms);
-  for (const form of forms) {
-    for (const stem of stemmersOf(form, language === null ? [] : [language])) {
-      const stemmed = stem(form);
-      if (stemmed !== '') terms.add(stemmed);
-    }
-  }
-  return terms;
+  const languages = language === null ? [] : [language];
+  return new Set([...forms, ...[...forms].flatMap((form) => stemsOf(form, languages))]);
 }

@@ -1,6 +1,6 @@
 export { fold } from './fold.js';
 export { detectLanguage, isFunctionWord, WORDS_TO_DETECT } from './languages.js';
 export { cut, lineOf, mark, quotable } from './quotation.js';
-export { endingsOf, type Stemmer, stemmersOf } from './stems.js';
+export { stemsOf, writesCompounds } from './stems.js';
 export { isBlank, visibleText } from './visible.js';
-export { formsOf, MAX_FORM_LENGTH, pairsOf, type Piece, piecesOf, placesIn, type Token, tokensOf } from './tokens.js';
+export { formsOf, MAX_FORM_LENGTH, pairsOf, type Piece, piecesOf, type Token, tokensOf } from './tokens.js';

@@ -26,10 +26,13 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 const SETS: ReadonlyMap<string, ReadonlySet<string>> = new Map(Object.entries(WORDS).map(([language, words]) => [language, new Set(words.split(' '))]));
+const UNSPACED = ['ja', 'zh', 'ko'];
 const ALL: ReadonlySet<string> = new Set([...SETS.values()].flatMap((words) => [...words]));
 
-export function isFunctionWord(folded: string): boolean {
-  return ALL.has(folded);
+/** @param languages that count; all where there are none. Function words of Chinese, Japanese and Korean always count: they are no words elsewhere. */
+export function isFunctionWord(folded: string, languages: readonly string[] = []): boolean {
+  if (!ALL.has(folded)) return false;
+  return languages.length === 0 || [...languages, ...UNSPACED].some((language) => SETS.get(language)?.has(folded) === true);
 }
 
 /** Fewer are names of a form or cells of a table. */

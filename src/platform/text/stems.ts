@@ -26,7 +26,7 @@ import { stemmer as ta } from '@orama/stemmers/tamil';
 import { stemmer as tr } from '@orama/stemmers/turkish';
 import { stemmer as uk } from '@orama/stemmers/ukrainian';
 
-export type Stemmer = (word: string) => string;
+type Stemmer = (word: string) => string;
 
 type Script = 'latin' | 'cyrillic' | 'greek' | 'arabic' | 'armenian' | 'devanagari' | 'tamil';
 
@@ -52,24 +52,24 @@ const STEMMERS: Readonly<Record<Script, Readonly<Record<string, Stemmer>>>> = {
 /** What a word of a script is taken for beside the languages that documents are known to be in. */
 const USUAL: Readonly<Record<Script, string>> = { latin: 'en', cyrillic: 'ru', greek: 'el', arabic: 'ar', armenian: 'hy', devanagari: 'hi', tamil: 'ta' };
 
-/** Those that a word may be inflected by, where documents are in these languages. */
-export function stemmersOf(word: string, languages: Iterable<string>): Stemmer[] {
-  const script = SCRIPTS.find(([, letters]) => letters.test(word))?.[0];
-  if (!script) return [];
-  const fitting = STEMMERS[script];
-  const names = new Set([...languages].filter((language) => language in fitting));
-  return [...names.add(USUAL[script])].flatMap((name) => fitting[name] ?? []);
+/** Numbers, codes and names of several parts are not inflected. */
+const INFLECTED = /^[\p{L}\p{M}]+$/u;
+
+/**
+ * What a folded word may be inflected from, at least one, the first in the first of these languages that is written in its script.
+ * Another language than the word's own yields a stem that no text has, or the word itself.
+ */
+export function stemsOf(form: string, languages: readonly string[]): string[] {
+  const script = INFLECTED.test(form) ? SCRIPTS.find(([, letters]) => letters.test(form))?.[0] : undefined;
+  if (!script) return [form];
+  const stemmers = STEMMERS[script];
+  const names = new Set([...languages.filter((language) => language in stemmers), USUAL[script]]);
+  return [...new Set([...names].map((name) => stemmers[name]?.(form) ?? '').map((stem) => (stem === '' ? form : stem)))];
 }
 
-/** What nouns are inflected by in languages that write compounds as one word. */
-const ENDINGS: Readonly<Record<string, readonly string[]>> = {
-  de: ['e', 'en', 'er', 'ern', 'es', 'n', 's'],
-  nl: ['en', 's'],
-  sv: ['ar', 'er', 'or', 'en', 'et', 'n'],
-  da: ['e', 'er', 'en', 'et'],
-  no: ['er', 'en', 'et', 'a'],
-};
+/** Those that write compounds as one word. */
+const COMPOUNDING = new Set(['de', 'nl', 'sv', 'da', 'no', 'fi', 'hu']);
 
-export function endingsOf(languages: Iterable<string>): string[] {
-  return [...new Set([...languages].flatMap((language) => ENDINGS[language] ?? []))];
+export function writesCompounds(language: string | null): boolean {
+  return language !== null && COMPOUNDING.has(language);
 }

@@ -78,22 +78,6 @@ function* tokensOfPiece({ text, at, unspaced }: Piece): Generator<Token> {
   else if (text.length <= MAX_FORM_LENGTH) yield { form: text, at };
 }
 
-/** Where some words are in a text, at most so many times each: as `tokensOf` has them, without making anything of all others. */
-export function placesIn(folded: string, wanted: ReadonlySet<string>, most: number): ReadonlyMap<string, readonly number[]> {
-  const found = new Map<string, number[]>();
-  const see = (form: string, at: number): void => {
-    if (!wanted.has(form)) return;
-    const places = found.get(form);
-    if (!places) found.set(form, [at]);
-    else if (places.length < most) places.push(at);
-  };
-  for (let run = nextRun(folded, 0); run; run = nextRun(folded, run.at + run.text.length)) {
-    if (run.isPlain) see(run.text, run.at);
-    else for (const piece of piecesOfRun(run.text, run.at)) for (const { form, at } of tokensOfPiece(piece)) see(form, at);
-  }
-  return found;
-}
-
 /** Each word of some texts once. */
 export function formsOf(...texts: readonly (string | null)[]): Set<string> {
   const forms = new Set<string>();

@@ -9,10 +9,15 @@ const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 
 /** Some of the longest words that are indexed: what is nearly the same is compared letter by letter. */
 const LONG = `abc${'ing'.repeat(4)}${'ationalizationesses'.repeat(2)}`;
 
-it('a query of many long words that are nearly in the vocabulary leaves the thread to others', async () => {
+const QUERIES = 6;
+
+it('queries of many long words that are nearly those of a document leave the thread to others', async () => {
   const knowledge = await Knowledge.start(service);
-  const words = LETTERS.flatMap((one) => LETTERS.flatMap((other) => ['a', 'b'].map((third) => `${LONG}q${one}${other}${third}wxyzs`)));
+  const words = LETTERS.flatMap((one) => LETTERS.flatMap((other) => LETTERS.slice(0, 8).map((third) => `${LONG}q${one}${other}${third}wxyzs`)));
   await knowledge.put('words', text(words.join(' ')));
   const query = LETTERS.slice(0, 2).flatMap((one) => LETTERS.map((other) => `${LONG}${one}${other}xyzs`)).join(' ');
-  expect(await longestTurnShare(() => knowledge.prepare(query))).toBeLessThan(0.4);
+  const asked = async (): Promise<void> => {
+    for (let count = 0; count < QUERIES; count += 1) await (await knowledge.prepare(query)).top(10);
+  };
+  expect(await longestTurnShare(asked)).toBeLessThan(0.8 / QUERIES);
 });

@@ -24,7 +24,7 @@ it('stores nothing that is not accepted, however large', async () => {
     const refused = await knowledge.index.put(knowledge.source('page'), { format: 'text', title: null, language: null, blocks, page: null }, () => Promise.resolve(false));
     expect(refused).toBeNull();
     expect(await knowledge.index.documentsOf(knowledge.organizationId, knowledge.agentId, 'website', 10)).toEqual([]);
-    expect(await knowledge.vocabulary()).toEqual({ stored: [], counted: [] });
+    expect(await knowledge.terms()).toEqual({ stored: [], expected: [] });
   }
 });
 
@@ -47,7 +47,7 @@ it('shows a large document all at once, and removes it so', async () => {
   expect(await knowledge.search('needle')).toEqual(['large']);
   await knowledge.index.remove(knowledge.organizationId, [indexed.documentId]);
   expect(await knowledge.index.hasChunks(knowledge.organizationId, knowledge.agentId)).toBe(false);
-  expect(await knowledge.vocabulary()).toEqual({ stored: [], counted: [] });
+  expect(await knowledge.terms()).toEqual({ stored: [], expected: [] });
 });
 
 it('is written by several at once, and by another organization apart', async () => {
@@ -58,8 +58,8 @@ it('is written by several at once, and by another organization apart', async () 
   const found = await Promise.all(contents.map(async (content) => (await knowledge.search(content)).length));
   expect(found.reduce((sum, one) => sum + one, 0)).toBe(1);
   for (const content of contents) expect(await foreign.search(content)).toEqual([]);
-  const { stored, counted } = await knowledge.vocabulary();
-  expect(stored).toEqual(counted);
+  const { stored, expected } = await knowledge.terms();
+  expect(stored).toEqual(expected);
 });
 
 it('shows a document with a scope only where all of it holds', async () => {
@@ -70,7 +70,7 @@ it('shows a document with a scope only where all of it holds', async () => {
   expect(await knowledge.search('treasure', { plan: 'gold', seats: 3, more: true })).toEqual(['scoped']);
 });
 
-it('has exactly the words of its chunks in the vocabulary, whatever was put and removed', async () => {
+it('finds each chunk by exactly its words, whatever was put and removed', async () => {
   const change = fc.record({ key: fc.constantFrom('a', 'b', 'c'), words: fc.option(fc.array(fc.constantFrom('one', 'two', 'three', 'four-4', '退款申请'), { minLength: 0, maxLength: 5 })) });
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
@@ -80,8 +80,8 @@ it('has exactly the words of its chunks in the vocabulary, whatever was put and 
         if (words) ids.set(key, (await knowledge.put(key, text(...words))).documentId);
         else await knowledge.index.remove(knowledge.organizationId, [...ids].filter(([known]) => known === key).map(([, id]) => id));
       }
-      const { stored, counted } = await knowledge.vocabulary();
-      expect(stored).toEqual(counted);
+      const { stored, expected } = await knowledge.terms();
+      expect(stored).toEqual(expected);
     }),
     { numRuns: 15 },
   );

@@ -73,17 +73,11 @@ it('scores a chunk that has all the words near 1, and one without a word lower',
 
 it('says of a chunk alone what it says of it among others', async () => {
   const knowledge = await known();
-  for (const query of ['Versicherung', '申请退款', 'emplyoees leave', 'договоров товара']) {
+  for (const query of ['Versicherung', '申请退款', 'employees leave', 'договоров товара']) {
     const prepared = await knowledge.prepare(query);
     const found = await prepared.top(10);
     expect(found.length).toBeGreaterThan(0);
-    for (const { chunkId, score } of found) {
-      const [row] = await service.database.query<{ title: string; heading: string | null; text: string }>(
-        'select d.title, c.heading, c.text from knowledge_chunks c join knowledge_documents d on d.id = c.document_id where c.id = $1::uuid',
-        [chunkId],
-      );
-      expect(prepared.scoreOf({ chunkId, ...row! })).toBe(score);
-    }
+    expect(await prepared.scoresOf(found.map(({ chunkId }) => chunkId))).toEqual(new Map(found.map(({ chunkId, score }) => [chunkId, score])));
   }
 });
 

@@ -17,14 +17,9 @@ import { filler, parsed, text } from './support.js';
 const QUESTIONS = 40;
 const set = readQualitySet();
 
-/** Finds more than it looks at, as others do among many more chunks. */
-class SearchOfFew extends StoredKeywordSearch {
-  protected override readonly mostFound: number = 12;
-}
-
 interface Side {
   readonly open: TestDatabase;
-  search(question: string, by: 'all' | 'few'): Promise<readonly string[]>;
+  search(question: string): Promise<readonly string[]>;
 }
 
 type Put = readonly [key: string, title: string, blocks: Parameters<typeof parsed>[0]];
@@ -47,9 +42,9 @@ async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => 
     `select c.id::text as id, d.key || '#' || c.position as name from knowledge_chunks c join knowledge_documents d on d.id = c.document_id`,
   );
   const names = new Map(rows.map(({ id, name }) => [id, name]));
-  const keywords = { all: new StoredKeywordSearch(database), few: new SearchOfFew(database) };
-  const search = async (question: string, by: 'all' | 'few'): Promise<string[]> => {
-    const prepared = await keywords[by].prepare({ organizationId, agentId, userContext: null }, question);
+  const keywords = new StoredKeywordSearch(database);
+  const search = async (question: string): Promise<string[]> => {
+    const prepared = await keywords.prepare({ organizationId, agentId, userContext: null }, question);
     return (await prepared.top(20)).map(({ chunkId, score }) => `${names.get(chunkId) ?? ''} ${score}`);
   };
   return { open, search };
@@ -69,13 +64,13 @@ clusterOnly('the embedded database and a server', () => {
     for (const { open } of sides) await open.close();
   });
 
-  it.each(['all', 'few'] as const)('find the same chunks in the same order with the same scores, however they are stored, where %s of what is found are looked at', async (by) => {
+  it('find the same chunks in the same order with the same scores, however they are stored', async () => {
     const every = Math.floor(set.questions.length / QUESTIONS);
     const questions = set.questions.filter((_, index) => index % every === 0).slice(0, QUESTIONS);
     expect(questions).toHaveLength(QUESTIONS);
     let found = 0;
     for (const { text: question } of questions) {
-      const [embedded = [], server = []] = await Promise.all(sides.map((side) => side.search(question, by)));
+      const [embedded = [], server = []] = await Promise.all(sides.map((side) => side.search(question)));
       expect(server).toEqual(embedded);
       found += embedded.length;
     }

@@ -1,3 +1,6 @@
+import { TermAnalyzer } from '../../../src/knowledge/index/domain/chunk-terms.js';
+import { BLOCK_SIZE, readPostings, visibleLength } from '../../../src/knowledge/index/domain/postings.js';
+import { VISIBLE_CHUNK } from '../../../src/knowledge/index/persistence/knowledge.schema.js';
 import type { Block, ParsedDocument } from '../../../src/knowledge/parsing/domain/parsed-document.js';
 import { DocumentIndex, type IndexedDocument, type IndexedSource, type WithDocument } from '../../../src/knowledge/index/application/indexing/document-index.js';
 import { type KeywordQuery, KeywordSearch } from '../../../src/knowledge/index/application/search/keyword-search.js';
@@ -68,18 +71,27 @@ export class Knowledge {
     return this.service.database.query('select id::text as id, text, position from knowledge_chunks where document_id = $1::uuid order by position, id', [documentId]);
   }
 
-  /** The vocabulary as it is, and as it would be were it made of the stored chunks anew. */
-  async vocabulary(): Promise<{ readonly stored: readonly object[]; readonly counted: readonly object[] }> {
-    const stored = await this.service.database.query<object>(
-      `select t.term, t.sampled from knowledge_terms t join knowledge_vocabularies v on v.number = t.vocabulary where v.agent_id = $1::uuid order by t.term`,
+  /** The terms by which keywords find each chunk, and as they would be were they taken from the visible chunks anew. */
+  async terms(): Promise<{ readonly stored: readonly string[]; readonly expected: readonly string[] }> {
+    const { database } = this.service;
+    const chunks = await database.query<{ place: string; title: string; heading: string | null; text: string }>(
+      `select c.partition || ' ' || c.number as place, d.title, c.heading, c.text from knowledge_chunks c join knowledge_documents d on d.id = c.document_id
+        where c.agent_id = $1::uuid and ${VISIBLE_CHUNK}`,
       [this.agentId],
     );
-    const counted = await this.service.database.query<object>(
-      `select split_part(l.lexeme, ':', 2) collate "C" as term, (count(*) filter (where w.sampled))::integer as sampled
-         from knowledge_chunk_words w join knowledge_chunks c on c.id = w.chunk_id, unnest(tsvector_to_array(w.words)) l(lexeme)
-        where c.agent_id = $1::uuid and l.lexeme like '%:%' group by 1 order by 1`,
+    const rows = await database.query<{ partition: number; block: number; lengths: Uint8Array; term: string; postings: Uint8Array }>(
+      `select b.partition, b.block, b.lengths, t.term, t.postings from knowledge_partitions p join knowledge_blocks b on b.partition = p.id
+         join knowledge_postings t on t.partition = b.partition and t.block = b.block where p.agent_id = $1::uuid`,
       [this.agentId],
     );
-    return { stored, counted };
+    const stored = new Set<string>();
+    for (const { partition, block, lengths, term, postings } of rows) {
+      readPostings(postings, (slot) => {
+        if (visibleLength(lengths, slot) > 0) stored.add(`${partition} ${block * BLOCK_SIZE + slot} ${term}`);
+      });
+    }
+    const analyzer = new TermAnalyzer(null);
+    const expected = chunks.flatMap(({ place, ...chunk }) => [...analyzer.termsOf(chunk).terms.keys()].map((term) => `${place} ${term}`));
+    return { stored: [...stored].sort(), expected: expected.sort() };
   }
 }

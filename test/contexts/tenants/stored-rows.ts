@@ -21,6 +21,8 @@ const OF_THE_PROCESS = new Set([
 /** Rows that belong to another one, which says whose they are. */
 const OWNED_THROUGH: Readonly<Record<string, string>> = {
   knowledge_chunk_words: '(select c.organization_id from knowledge_chunks c where c.id = r.chunk_id)',
+  knowledge_blocks: '(select p.organization_id from knowledge_partitions p where p.id = r.partition)',
+  knowledge_postings: '(select p.organization_id from knowledge_partitions p where p.id = r.partition)',
   knowledge_terms: '(select v.organization_id from knowledge_vocabularies v where v.number = r.vocabulary)',
 };
 /** Columns that are written in the background, when it suits the process. */

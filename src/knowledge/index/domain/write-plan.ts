@@ -9,6 +9,8 @@ export interface ChunkRow {
   readonly page: number | null;
   readonly validFrom: number;
   readonly validUntil: number;
+  /** Keywords find it in the scope that the document shall have. */
+  readonly isPlaced: boolean;
 }
 
 export const VALID_FOR_GOOD = 2_147_483_647;
@@ -30,12 +32,12 @@ export interface WritePlan {
   readonly abandoned: readonly string[];
 }
 
-/** Chunks that say the same stay as they are, wherever in the document. */
+/** Chunks that say the same stay as they are, wherever in the document; those of another scope are written anew. */
 export function planWrites(stored: readonly ChunkRow[], wanted: readonly PreparedChunk[], revision: number): WritePlan {
   const byDigest = new Map<string, ChunkRow[]>();
   // Those that can be seen first: they have their vectors.
   const inOrder = [...stored].sort((left, right) => right.validFrom - left.validFrom || right.position - left.position);
-  for (const row of inOrder) if (row.validUntil > revision) byDigest.set(row.digest, [...(byDigest.get(row.digest) ?? []), row]);
+  for (const row of inOrder) if (row.isPlaced && row.validUntil > revision) byDigest.set(row.digest, [...(byDigest.get(row.digest) ?? []), row]);
   const inserted: PreparedChunk[] = [];
   const changed: ChangedChunk[] = [];
   const kept = new Set<string>();

@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { type SqlExecutor, storableJson, storableText } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import { uuids } from './arrays.js';
+import { placeChunks, type PlacedChunk } from './postings.sql.js';
+import { VISIBLE_CHUNK } from './knowledge.schema.js';
+import { indexedScopeOf } from './indexed-scope.js';
 import type { DocumentKey, IndexedSource } from '../application/indexing/document-index.js';
 import type { PreparedDocument } from '../application/indexing/prepared-document.js';
 import { type ChangedChunk, type ChunkRow, VALID_FOR_GOOD } from '../domain/write-plan.js';
@@ -37,15 +40,16 @@ export interface SeenDocument {
 }
 
 /** A document with its chunks, in one statement. */
-export async function readDocument(executor: SqlExecutor, { organizationId, agentId, kind, key }: DocumentKey, digest: string): Promise<SeenDocument> {
+export async function readDocument(executor: SqlExecutor, { organizationId, agentId, kind, key, scope }: IndexedSource, digest: string): Promise<SeenDocument> {
   const [row] = await executor.query<DocumentRow & { readonly chunks: string | null }>(
     `select id::text as id, encode(digest, 'hex') as digest, revision, writer::text as writer,
             case when digest <> decode($5::text, 'hex') then (select json_agg(json_build_object('id', c.id, 'digest', encode(c.digest, 'hex'),
-              'position', c.position, 'page', c.page, 'validFrom', c.valid_from, 'validUntil', c.valid_until) order by c.position, c.id)
-              from knowledge_chunks c where c.organization_id = $1::uuid and c.document_id = d.id)::text end as chunks
+              'position', c.position, 'page', c.page, 'validFrom', c.valid_from, 'validUntil', c.valid_until,
+              'isPlaced', coalesce(p.scope_digest = decode($6::text, 'hex'), false)) order by c.position, c.id)
+              from knowledge_chunks c left join knowledge_partitions p on p.id = c.partition where c.organization_id = $1::uuid and c.document_id = d.id)::text end as chunks
        from knowledge_documents d
       where organization_id = $1::uuid and agent_id = $2::uuid and kind = $3::text and key_digest = decode($4::text, 'hex')`,
-    [organizationId, agentId, kind, keyDigest(key), digest],
+    [organizationId, agentId, kind, keyDigest(key), digest, indexedScopeOf(scope).digest],
   );
   if (!row) return { document: null, chunks: [] };
   const { chunks, ...document } = row;
@@ -79,12 +83,24 @@ export async function showRevision(transaction: SqlExecutor, id: string, source:
   );
 }
 
-/** From then on nobody sees it, and who is writing it finds out. */
+/** From the commit on no search finds it, and another writer of it finds out. */
 export async function hideDocument(transaction: SqlExecutor, organizationId: string, id: string): Promise<void> {
-  await transaction.query(
-    'update knowledge_documents set revision = $3::integer, writer = null, chunks = 0, bytes = 0 where organization_id = $1::uuid and id = $2::uuid',
+  const hidden = await transaction.query(
+    `update knowledge_documents set revision = $3::integer, writer = null, chunks = 0, bytes = 0
+      where organization_id = $1::uuid and id = $2::uuid and revision <> $3::integer returning id`,
     [organizationId, id, REMOVED],
   );
+  if (hidden.length > 0) await placeAll(transaction, organizationId, id);
+}
+
+/** Makes keywords find those chunks that the document shows. */
+export async function placeAll(transaction: SqlExecutor, organizationId: string, documentId: string): Promise<void> {
+  const chunks = await transaction.query<PlacedChunk>(
+    `select c.partition, c.number, c.length, ${VISIBLE_CHUNK} as "isVisible" from knowledge_chunks c join knowledge_documents d on d.id = c.document_id
+      where c.organization_id = $1::uuid and c.document_id = $2::uuid and c.number is not null`,
+    [organizationId, documentId],
+  );
+  await placeChunks(transaction, chunks);
 }
 
 /** Does nothing where the document has another revision by now. */
@@ -101,11 +117,13 @@ export async function agentOf(executor: SqlExecutor, organizationId: string, doc
   return row?.agentId ?? null;
 }
 
-export function chunksOfDocument(executor: SqlExecutor, organizationId: string, documentId: string): Promise<ChunkRow[]> {
+export function chunksOfDocument(executor: SqlExecutor, { organizationId, scope }: IndexedSource, documentId: string): Promise<ChunkRow[]> {
   return executor.query<ChunkRow>(
-    `select id::text as id, encode(digest, 'hex') as digest, position, page, valid_from as "validFrom", valid_until as "validUntil"
-       from knowledge_chunks where organization_id = $1::uuid and document_id = $2::uuid order by position, id`,
-    [organizationId, documentId],
+    `select c.id::text as id, encode(c.digest, 'hex') as digest, c.position, c.page, c.valid_from as "validFrom", c.valid_until as "validUntil",
+            coalesce(p.scope_digest = decode($3::text, 'hex'), false) as "isPlaced"
+       from knowledge_chunks c left join knowledge_partitions p on p.id = c.partition
+      where c.organization_id = $1::uuid and c.document_id = $2::uuid order by c.position, c.id`,
+    [organizationId, documentId, indexedScopeOf(scope).digest],
   );
 }
 
@@ -137,9 +155,10 @@ export async function endChunks(transaction: SqlExecutor, organizationId: string
 }
 
 export async function deleteChunks(transaction: SqlExecutor, organizationId: string, documentId: string, ids: readonly string[]): Promise<void> {
-  await transaction.query('delete from knowledge_chunks where organization_id = $1::uuid and document_id = $2::uuid and id = any($3::text::uuid[])', [
-    organizationId,
-    documentId,
-    uuids(ids),
-  ]);
+  if (ids.length === 0) return;
+  const deleted = await transaction.query<Pick<PlacedChunk, 'partition' | 'number'> | { partition: null }>(
+    'delete from knowledge_chunks where organization_id = $1::uuid and document_id = $2::uuid and id = any($3::text::uuid[]) returning partition, number',
+    [organizationId, documentId, uuids(ids)],
+  );
+  await placeChunks(transaction, deleted.flatMap((chunk) => (chunk.partition === null ? [] : [{ ...chunk, length: 0, isVisible: false }])));
 }

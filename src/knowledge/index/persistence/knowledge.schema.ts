@@ -49,6 +49,11 @@ export const StoredChunk = defineEntity({
     validFrom: p.integer(),
     /** The first one that does not. */
     validUntil: p.integer(),
+    /** Where keywords find it (`knowledge_postings`); null of one that a former version of the service wrote, until `KeepPostings` comes by. */
+    partition: p.integer().strictNullable(),
+    number: p.integer().strictNullable(),
+    /** In words. */
+    length: p.integer().strictNullable(),
   },
 });
 
@@ -143,4 +148,43 @@ const parts = migration('2026112380_knowledge_parts', [
   WORDS_INDEX,
 ]);
 
-export const knowledgeSchema: ContextSchema = { entities: [StoredDocument, StoredChunk], migrations: [init, keywords, generation, parts] };
+/**
+ * Postings by partition: all documents of an agent with the same scope. No foreign key leads from the postings: to check one for each
+ * row would take a large part of the time of indexing. The columns of chunks that a former version writes are null.
+ */
+const postings = migration('2026112660_knowledge_postings', [
+  `create table knowledge_partitions (
+    id integer primary key generated always as identity,
+    organization_id uuid not null references organizations (id) on delete cascade,
+    agent_id uuid not null,
+    scope jsonb not null,
+    scope_digest bytea not null,
+    next_number integer not null,
+    languages text[] not null,
+    unique (agent_id, scope_digest)
+  ) with (fillfactor = 50)`,
+  `create table knowledge_blocks (
+    partition integer not null references knowledge_partitions (id) on delete cascade,
+    block integer not null,
+    lengths bytea not null,
+    live integer not null,
+    stored integer not null,
+    primary key (partition, block)
+  )`,
+  `create table knowledge_postings (
+    partition integer not null,
+    block integer not null,
+    term text collate "C" not null,
+    postings bytea not null,
+    primary key (partition, block, term)
+  ) with (toast_tuple_target = 8160)`,
+  // Added to with every document: compressing them each time takes longer than reading them whole.
+  'alter table knowledge_postings alter column postings set storage external',
+  'alter table knowledge_blocks alter column lengths set storage external',
+  'alter table knowledge_chunks add column partition integer, add column number integer, add column length integer',
+  'create index knowledge_blocks_sparse on knowledge_blocks (partition, block) where live * 2 < stored',
+  'create unique index knowledge_chunks_number on knowledge_chunks (partition, number)',
+  'create index knowledge_chunks_unplaced on knowledge_chunks (document_id) where number is null',
+]);
+
+export const knowledgeSchema: ContextSchema = { entities: [StoredDocument, StoredChunk], migrations: [init, keywords, generation, parts, postings] };

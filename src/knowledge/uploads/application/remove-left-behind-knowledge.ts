@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { SOURCE_KINDS, type SourceKind } from '../../index/domain/source-kind.js';
-import { REMOVE_BATCH, UNFINISHED_MS, WORDS_BATCH } from '../limits.js';
+import { REMOVE_BATCH, TERMS_BATCH, UNFINISHED_MS } from '../limits.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import { LeftBehindKnowledge } from '../persistence/left-behind-knowledge.repository.js';
 import { DiscardUpload } from './discard-upload.js';
@@ -33,15 +33,15 @@ export class RemoveLeftBehindKnowledge implements AgentDataHolder, OnModuleInit 
     await this.leftovers.softDelete(agent, new Date(now.getTime() - UNFINISHED_MS), now);
     // Before the files: a file store that is away does not hold up the rest.
     for (const kind of SOURCE_KINDS) await this.removeDocuments(agent, kind, signal);
-    await this.removeVocabulary(agent, signal);
+    await this.removeTerms(agent, signal);
     await this.removeUploads(agent, signal);
   }
 
   /** Words may be left of texts that were removed long before. */
-  private async removeVocabulary(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
+  private async removeTerms(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while (await this.leftovers.removeWords(agent, WORDS_BATCH));
-    await this.leftovers.removeVocabulary(agent);
+    while (await this.leftovers.removeTerms(agent, TERMS_BATCH));
+    await this.leftovers.removePartitions(agent);
   }
 
   private async removeUploads(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

@@ -58,26 +58,29 @@ export class LeftBehindKnowledge {
   }
 
   /**
-   * The words of an agent of which no document is left, some of them at a time.
+   * The terms of an agent of which no document is left, some of them at a time.
    * @returns whether there were any
    */
-  async removeWords({ organizationId, agentId }: DeletedAgent, limit: number): Promise<boolean> {
+  async removeTerms({ organizationId, agentId }: DeletedAgent, limit: number): Promise<boolean> {
     const removed = await this.database.query(
-      `delete from knowledge_terms where (vocabulary, term) in (
-         select t.vocabulary, t.term from knowledge_terms t join knowledge_vocabularies v on v.number = t.vocabulary
-          where v.organization_id = $1::uuid and v.agent_id = $2::uuid limit $3::integer)
+      `delete from knowledge_postings where (partition, block, term) in (
+         select t.partition, t.block, t.term from knowledge_postings t join knowledge_partitions p on p.id = t.partition
+          where p.organization_id = $1::uuid and p.agent_id = $2::uuid limit $3::integer)
        returning 1 as one`,
       [organizationId, agentId, limit],
     );
     return removed.length > 0;
   }
 
-  async removeVocabulary({ organizationId, agentId }: DeletedAgent): Promise<void> {
-    await this.database.query(
-      `delete from knowledge_vocabularies left_behind where organization_id = $1::uuid and agent_id = $2::uuid
-          and not exists (select 1 from knowledge_documents d where d.agent_id = left_behind.agent_id)`,
-      [organizationId, agentId],
-    );
+  /** What is left of the index once its terms are removed. */
+  async removePartitions({ organizationId, agentId }: DeletedAgent): Promise<void> {
+    for (const table of ['knowledge_partitions', 'knowledge_vocabularies']) {
+      await this.database.query(
+        `delete from ${table} left_behind where organization_id = $1::uuid and agent_id = $2::uuid
+            and not exists (select 1 from knowledge_documents d where d.agent_id = left_behind.agent_id)`,
+        [organizationId, agentId],
+      );
+    }
   }
 
   /** Uploads that have been in a state for long, the longest first; they are in `to` then, and count as looked at. Those that wait for their turn are none. */

@@ -7,13 +7,13 @@ import type { IndexedDocument, IndexedSource, PutOptions, WithDocument } from '.
 import { type ChunksToInsert, insertChunks, showWithChunks } from '../../persistence/chunk-rows.js';
 import {
   changeChunks, chunksOfDocument, claimDocument, deleteChunks, deleteDocument, type DocumentRow, endChunks, findDocument, insertDocument,
-  outdatedChunks, readDocument, REMOVED, type SeenDocument, showRevision,
+  outdatedChunks, placeAll, readDocument, REMOVED, type SeenDocument, showRevision,
 } from '../../persistence/document-rows.js';
 import { EmbeddingQueue } from './embedding-queue.js';
-import { KnownTerms } from './known-terms.js';
 import { CHANGED_AT_ONCE, DELETED_AT_ONCE, INSERTED_AT_ONCE } from '../../limits.js';
-import { ChunkWords, type PreparedChunk, type PreparedDocument } from './prepared-document.js';
-import { type Addition, countWords, lockVocabulary, removeWords, type Vocabulary } from '../../persistence/vocabulary.js';
+import { DocumentTerms, type PreparedChunk, type PreparedDocument } from './prepared-document.js';
+import { lockAgent, lockPartition, type Partition } from '../../persistence/postings.sql.js';
+import { indexedScopeOf } from '../../persistence/indexed-scope.js';
 import { planWrites, type WritePlan } from '../../domain/write-plan.js';
 
 /** Another writer has begun with the document since, or it is being removed. */
@@ -26,7 +26,7 @@ const NOTHING_SEEN: SeenDocument = { document: null, chunks: [] };
 interface Write {
   readonly source: IndexedSource;
   readonly prepared: PreparedDocument;
-  readonly words: ChunkWords;
+  readonly terms: DocumentTerms;
   readonly accept: WithDocument;
   readonly options: PutOptions;
 }
@@ -44,8 +44,6 @@ interface Begun {
  */
 @Injectable()
 export class DocumentWriter {
-  private readonly knownTerms = new KnownTerms();
-
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
@@ -58,14 +56,14 @@ export class DocumentWriter {
    * @throws DocumentTakenOver
    */
   async write(source: IndexedSource, prepared: PreparedDocument, accept: WithDocument, options: PutOptions = {}): Promise<IndexedDocument | null> {
-    const words = new ChunkWords(prepared.title, source.key);
-    const write: Write = { source, prepared, words, accept, options };
+    const terms = new DocumentTerms(prepared);
+    const write: Write = { source, prepared, terms, accept, options };
     try {
       const { document, chunks } = options.isNew === true ? NOTHING_SEEN : await readDocument(this.database, source, prepared.digest.toString('hex'));
       if (document?.revision === REMOVED) throw new DocumentTakenOver();
       if (document?.digest === prepared.digest.toString('hex')) return await this.acceptUnchanged(write, document);
       const plan = planWrites(chunks, prepared.chunks, document?.revision ?? 0);
-      await words.prepare(plan.inserted.slice(0, INSERTED_AT_ONCE));
+      await terms.prepare(plan.inserted.slice(0, INSERTED_AT_ONCE));
       // Whoever is writing the document may have stored chunks since that the plan knows nothing of.
       if (!isLarge(plan) && !document?.writer) return await this.writeAtOnce(write, document, plan);
       const begun = await this.database.transaction((transaction) => this.begin(transaction, write));
@@ -92,12 +90,10 @@ export class DocumentWriter {
   private writeAtOnce(write: Write, seen: DocumentRow | null, plan: WritePlan): Promise<IndexedDocument> {
     const { source, prepared } = write;
     return this.paced(async (transaction) => {
-      const vocabulary = await lockVocabulary(transaction, source, { chunks: plan.inserted.length, language: prepared.language });
-      const given = await this.toInsert(transaction, vocabulary, write, plan.inserted);
-      const documentId = await showWithChunks(transaction, source, prepared, seen, given, this.clock.now());
+      const partition = await reserve(transaction, write, plan.inserted.length);
+      const documentId = await showWithChunks(transaction, source, prepared, seen, toInsert(partition, write, plan.inserted), this.clock.now());
       if (documentId === null) throw new DocumentTakenOver();
-      const kept = new Set(given.chunks.flatMap(({ words }) => [...words.forms]));
-      await this.delete(transaction, vocabulary, documentId, [...plan.dropped, ...plan.abandoned], kept);
+      await deleteChunks(transaction, source.organizationId, documentId, [...plan.dropped, ...plan.abandoned]);
       if (plan.changed.length > 0) await changeChunks(transaction, source.organizationId, documentId, plan.changed);
       return this.tell(transaction, write, documentId);
     });
@@ -105,11 +101,11 @@ export class DocumentWriter {
 
   private async begin(transaction: Transaction, write: Write): Promise<Begun> {
     const { source, prepared } = write;
-    await lockVocabulary(transaction, source);
+    await lockAgent(transaction, source);
     const found = await findDocument(transaction, source, true);
     if (found?.revision === REMOVED) throw new DocumentTakenOver();
     const document = found ?? (await insertDocument(transaction, source, this.clock.now()));
-    const plan = planWrites(found ? await chunksOfDocument(transaction, source.organizationId, document.id) : [], prepared.chunks, document.revision);
+    const plan = planWrites(found ? await chunksOfDocument(transaction, source, document.id) : [], prepared.chunks, document.revision);
     const writer = newId();
     await claimDocument(transaction, source.organizationId, document.id, writer);
     return { document, plan, writer };
@@ -126,12 +122,15 @@ export class DocumentWriter {
     const { document, plan } = begun;
     const { organizationId } = write.source;
     for (const ids of parts(plan.abandoned, DELETED_AT_ONCE)) {
-      await this.step(write, begun, (transaction, vocabulary) => this.delete(transaction, vocabulary, document.id, ids));
+      await this.step(write, begun, (transaction) => deleteChunks(transaction, organizationId, document.id, ids));
     }
     for (const chunks of parts(plan.inserted, INSERTED_AT_ONCE)) {
-      await write.words.prepare(chunks);
-      await this.step(write, begun, (transaction, vocabulary) => this.insert(transaction, vocabulary, write, document, chunks), { chunks: chunks.length });
-      write.words.forget(chunks);
+      await write.terms.prepare(chunks);
+      await this.step(write, begun, async (transaction) => {
+        const partition = await reserve(transaction, write, chunks.length);
+        await insertChunks(transaction, write.source, document, toInsert(partition, write, chunks));
+      });
+      write.terms.forget(chunks);
     }
     for (const changed of parts(plan.changed, CHANGED_AT_ONCE)) {
       await this.step(write, begun, (transaction) => changeChunks(transaction, organizationId, document.id, changed));
@@ -140,15 +139,11 @@ export class DocumentWriter {
       await this.step(write, begun, (transaction) => endChunks(transaction, organizationId, document, ids));
     }
     try {
-      return await this.step(
-        write,
-        begun,
-        async (transaction) => {
-          await showRevision(transaction, document.id, write.source, write.prepared, this.clock.now());
-          return this.tell(transaction, write, document.id);
-        },
-        { language: write.prepared.language },
-      );
+      return await this.step(write, begun, async (transaction) => {
+        await showRevision(transaction, document.id, write.source, write.prepared, this.clock.now());
+        await placeAll(transaction, organizationId, document.id);
+        return this.tell(transaction, write, document.id);
+      });
     } finally {
       await this.clean(write.source, begun);
     }
@@ -160,17 +155,12 @@ export class DocumentWriter {
   }
 
   /** A transaction of a write that has several of them. */
-  private step<Result>(
-    { source }: Write,
-    { document, writer }: Begun,
-    work: (transaction: Transaction, vocabulary: Vocabulary) => Promise<Result>,
-    addition?: Addition,
-  ): Promise<Result> {
+  private step<Result>({ source }: Write, { document, writer }: Begun, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.paced(async (transaction) => {
-      const vocabulary = await lockVocabulary(transaction, source, addition);
+      await lockAgent(transaction, source);
       const now = await findDocument(transaction, source, true);
       if (now?.id !== document.id || now.writer !== writer) throw new DocumentTakenOver();
-      return work(transaction, vocabulary);
+      return work(transaction);
     });
   }
 
@@ -178,36 +168,26 @@ export class DocumentWriter {
   private async clean(source: IndexedSource, { document: { id: documentId }, writer }: Begun): Promise<void> {
     for (let left = true; left; ) {
       left = await this.paced(async (transaction) => {
-        const vocabulary = await lockVocabulary(transaction, source);
+        await lockAgent(transaction, source);
         const document = await findDocument(transaction, source, true);
         const isOthers = document?.id !== documentId || (document.writer !== null && document.writer !== writer);
         if (isOthers || document.revision === REMOVED) return false;
         const ids = await outdatedChunks(transaction, source.organizationId, documentId, document.revision, DELETED_AT_ONCE);
-        await this.delete(transaction, vocabulary, document.id, ids);
+        await deleteChunks(transaction, source.organizationId, document.id, ids);
         if (ids.length < DELETED_AT_ONCE && document.revision === 0) await deleteDocument(transaction, source.organizationId, documentId, 0);
         return ids.length === DELETED_AT_ONCE;
       });
     }
   }
+}
 
-  private async insert(transaction: Transaction, vocabulary: Vocabulary, write: Write, document: DocumentRow, chunks: readonly PreparedChunk[]): Promise<void> {
-    await insertChunks(transaction, write.source, document, await this.toInsert(transaction, vocabulary, write, chunks));
-  }
+/** Takes the agent's lock too. */
+function reserve(transaction: Transaction, { source, prepared }: Write, chunks: number): Promise<Partition> {
+  return lockPartition(transaction, source, { scope: indexedScopeOf(source.scope), chunks, language: prepared.language });
+}
 
-  private async toInsert(transaction: Transaction, vocabulary: Vocabulary, { words: wordsOf }: Write, chunks: readonly PreparedChunk[]): Promise<ChunksToInsert> {
-    const added = chunks.map((chunk) => ({ chunk, words: wordsOf.of(chunk) }));
-    const terms = this.knownTerms.unknown(vocabulary, await countWords(transaction, vocabulary, added.map(({ words }) => words)));
-    transaction.onCommit(() => {
-      this.knownTerms.add(vocabulary, terms);
-    });
-    return { vocabulary, chunks: added, terms };
-  }
-
-  private async delete(transaction: Transaction, vocabulary: Vocabulary, documentId: string, ids: readonly string[], kept?: ReadonlySet<string>): Promise<void> {
-    if (ids.length === 0) return;
-    await removeWords(transaction, vocabulary, ids, kept);
-    await deleteChunks(transaction, vocabulary.organizationId, documentId, ids);
-  }
+function toInsert(partition: Partition, { terms }: Write, chunks: readonly PreparedChunk[]): ChunksToInsert {
+  return { partition, chunks: chunks.map((chunk) => ({ chunk, terms: terms.of(chunk) })) };
 }
 
 function isLarge({ inserted, changed, dropped, abandoned }: WritePlan): boolean {

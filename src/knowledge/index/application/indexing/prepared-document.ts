@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { TimeSlice } from '../../../../platform/clock/index.js';
 import { storableText } from '../../../../platform/database/index.js';
-import { detectLanguage, fold, formsOf, tokensOf, WORDS_TO_DETECT } from '../../../../platform/text/index.js';
+import { detectLanguage, fold, tokensOf, WORDS_TO_DETECT } from '../../../../platform/text/index.js';
 import type { ParsedDocument } from '../../../parsing/domain/parsed-document.js';
 import { type Chunk, chunksOf } from '../../domain/chunker.js';
 import type { IndexedSource } from './document-index.js';
+import { type ChunkTerms, TermAnalyzer } from '../../domain/chunk-terms.js';
 import { embeddedText } from '../../domain/embedded-text.js';
 import { COMPUTE_SLICE_MS } from '../../limits.js';
 
@@ -62,15 +63,14 @@ async function firstWords(chunks: readonly PreparedChunk[], slice: TimeSlice): P
   return words;
 }
 
-/** The words of chunks, computed once each. */
-export class ChunkWords {
-  private readonly known = new Map<string, IndexedWords>();
+/** The terms of a document's chunks, computed once each. */
+export class DocumentTerms {
+  private readonly known = new Map<string, ChunkTerms>();
+  private readonly analyzer: TermAnalyzer;
 
-  constructor(
-    private readonly title: string,
-    /** So that the same text in many documents is not sampled always or never. */
-    private readonly documentKey: string,
-  ) {}
+  constructor(private readonly document: PreparedDocument) {
+    this.analyzer = new TermAnalyzer(document.language);
+  }
 
   /** Ahead of a transaction, in slices. */
   async prepare(chunks: readonly PreparedChunk[]): Promise<void> {
@@ -81,30 +81,15 @@ export class ChunkWords {
     }
   }
 
-  of(chunk: PreparedChunk): IndexedWords {
+  of(chunk: PreparedChunk): ChunkTerms {
     const known = this.known.get(chunk.digest);
     if (known) return known;
-    const [sample = 0, lot = 0] = createHash('sha256').update(chunk.digest).update(this.documentKey).digest();
-    const named = formsOf(this.title, chunk.heading);
-    const words = { forms: new Set([...formsOf(chunk.text), ...named]), named, lot, sampled: sample < 256 / SAMPLED_ONE_IN };
-    this.known.set(chunk.digest, words);
-    return words;
+    const terms = this.analyzer.termsOf({ title: this.document.title, heading: chunk.heading, text: chunk.text });
+    this.known.set(chunk.digest, terms);
+    return terms;
   }
 
   forget(chunks: readonly PreparedChunk[]): void {
     for (const { digest } of chunks) this.known.delete(digest);
   }
-}
-
-/** One in how many chunks is counted in the vocabulary: counting all words of all chunks would take most of the time of indexing. */
-export const SAMPLED_ONE_IN = 16;
-
-export interface IndexedWords {
-  /** Of the text, the headings and the title. */
-  readonly forms: ReadonlySet<string>;
-  /** Of the headings and the title. */
-  readonly named: ReadonlySet<string>;
-  /** 0 to 255, of the content: the parts of all chunks that it is in are the same on every database. */
-  readonly lot: number;
-  readonly sampled: boolean;
 }

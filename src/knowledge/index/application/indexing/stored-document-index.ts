@@ -14,7 +14,7 @@ import { agentOf, deleteChunks, deleteDocument, findDocument, hideDocument, outd
 import { DocumentTakenOver, DocumentWriter } from './document-writer.js';
 import { DELETED_AT_ONCE, MAX_WRITE_ATTEMPTS, WRITE_AGAIN_AFTER_MS } from '../../limits.js';
 import { prepareDocument } from './prepared-document.js';
-import { lockVocabulary, removeWords } from '../../persistence/vocabulary.js';
+import { lockAgent } from '../../persistence/postings.sql.js';
 
 @Injectable()
 export class StoredDocumentIndex extends DocumentIndex {
@@ -87,13 +87,10 @@ export class StoredDocumentIndex extends DocumentIndex {
   /** @returns whether chunks of it may be left */
   private async removeSome(transaction: Transaction, owner: { readonly organizationId: string; readonly agentId: string }, id: string): Promise<boolean> {
     const { organizationId } = owner;
-    const vocabulary = await lockVocabulary(transaction, owner);
+    await lockAgent(transaction, owner);
     await hideDocument(transaction, organizationId, id);
     const chunkIds = await outdatedChunks(transaction, organizationId, id, REMOVED, DELETED_AT_ONCE);
-    if (chunkIds.length > 0) {
-      await removeWords(transaction, vocabulary, chunkIds);
-      await deleteChunks(transaction, organizationId, id, chunkIds);
-    }
+    await deleteChunks(transaction, organizationId, id, chunkIds);
     if (chunkIds.length === DELETED_AT_ONCE) return true;
     await deleteDocument(transaction, organizationId, id, REMOVED);
     return false;

@@ -4,13 +4,18 @@ import type { SourceKind } from '../../domain/source-kind.js';
 import { uuids } from '../../persistence/arrays.js';
 import { VISIBLE_CHUNK } from '../../persistence/knowledge.schema.js';
 import { vectorText } from '../../persistence/vector.repository.js';
-import type { ChunkText } from './keyword-search.js';
 import type { SearchScope } from './search-scope.js';
 
 /** A chunk that may be an answer, with all that is shown of it. */
-export interface Candidate extends ChunkText {
+export interface Candidate {
+  readonly chunkId: string;
   readonly documentId: string;
   readonly kind: SourceKind;
+  /** Of the document. */
+  readonly title: string;
+  /** The headings above it, outermost first, separated by ` › `; null where there are none. */
+  readonly heading: string | null;
+  readonly text: string;
   readonly url: string | null;
   readonly page: number | null;
   /** To the query, -1 to 1; null where the chunk has no vector. */

@@ -43,10 +43,11 @@ export class HybridSearch extends SearchKnowledge {
     const ids = [...new Set([...byKeywords.keys(), ...byMeaning])];
     signal.throwIfAborted();
     const found = ids.length === 0 ? [] : await this.candidates.read(scope, ids, comparison);
+    const keywordScores = new Map([...byKeywords, ...(await words.scoresOf(byMeaning.filter((id) => !byKeywords.has(id))))]);
     const isAlone = comparison === undefined && !(weight === 0 && this.vectors.isAvailable);
     const threshold = thresholdOf(agent, asked, isAlone);
     return found
-      .map((candidate) => scored(candidate, byKeywords.get(candidate.chunkId) ?? words.scoreOf(candidate), weight))
+      .map((candidate) => scored(candidate, keywordScores.get(candidate.chunkId) ?? 0, weight))
       .filter(({ score }) => score > 0 && score >= threshold)
       // Equal ones stay in the order of their documents, which is the same on every database, as their ids are not.
       .sort((left, right) => right.score - left.score)

@@ -1,27 +1,19 @@
 import type { SearchScope } from './search-scope.js';
 
-/** A chunk as it is judged: what it says, and under which headings. */
-export interface ChunkText {
-  readonly chunkId: string;
-  /** Of its document. */
-  readonly title: string;
-  /** The headings above it, outermost first, separated by ` › `; null where there are none. */
-  readonly heading: string | null;
-  readonly text: string;
-}
-
 export interface KeywordMatch {
   readonly chunkId: string;
   /** Above 0, at most 1. */
   readonly score: number;
 }
 
-/** A query whose words have been looked up in the agent's vocabulary. */
+/** A query that has been looked up in everything that the run may see. Nothing else influences a score. */
 export interface KeywordQuery {
+  /** Whether any word of the query stands in anything that the run may see. */
+  readonly says: boolean;
   /** The best chunks, best first; equal scores in the order of the documents' kinds and keys, and of the chunks in a document. */
   top(limit: number): Promise<readonly KeywordMatch[]>;
-  /** 0 to 1: what `top` would say of the chunk. Asks nobody. */
-  scoreOf(chunk: ChunkText): number;
+  /** What `top` would say of these chunks; those that have no word of the query are left out. */
+  scoresOf(chunkIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Finds words of any language. The same order on every database. */
