@@ -3,6 +3,8 @@ export interface PdfLine {
   readonly size?: number;
   /** Of its base line, from the bottom. */
   readonly y: number;
+  /** From the left; 50 where not said. */
+  readonly x?: number;
 }
 
 const escaped = (text: string): string => text.replace(/[\\()]/g, '\\$&');
@@ -16,7 +18,7 @@ export function pdfOf(pages: readonly (readonly PdfLine[])[], { title = '', stre
   add(`<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`);
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>');
   for (const [index, lines] of pages.entries()) {
-    const content = stream + lines.map(({ text, size = 10, y }) => `BT /F1 ${size} Tf 1 0 0 1 50 ${y} Tm (${escaped(text)}) Tj ET`).join('\n');
+    const content = stream + lines.map(({ text, size = 10, x = 50, y }) => `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`).join('\n');
     add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + index * 2} 0 R >>`);
     add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
   }

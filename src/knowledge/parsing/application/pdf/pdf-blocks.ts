@@ -1,5 +1,7 @@
 import type { BlockList } from '../formats/block-list.js';
-import type { Line } from './pdf-lines.js';
+import { withoutContents, withoutFurniture } from './pdf-furniture.js';
+import { type Line, rightOf } from './pdf-lines.js';
+import { continuation, type Table, tableAt } from './pdf-tables.js';
 
 export interface PageLines {
   readonly page: number;
@@ -13,6 +15,22 @@ const MAX_HEADING_CHARACTERS = 200;
 const PARAGRAPH_FACTOR = 1.6;
 /** Larger sizes are levels of their own, up to so many. */
 const LEVELS = 3;
+
+type Part = { readonly kind: 'heading' | 'text'; readonly page: number; text: string; last: Line } | { readonly kind: 'table'; readonly page: number; readonly table: Table };
+
+export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
+  const usual = textSize(pages);
+  const heading = (line: Line): boolean => isHeading(line, usual);
+  const read = withoutContents(withoutFurniture(pages, heading));
+  const levels = headingLevels(read, usual);
+  for (const part of partsOf(read, heading)) {
+    blocks.page = part.page;
+    if (part.kind === 'table') blocks.table(part.table.rows);
+    else if (part.kind === 'heading' && part.text.length <= MAX_HEADING_CHARACTERS) blocks.heading(levels.get(half(part.last.size)) ?? LEVELS, part.text);
+    else blocks.text(part.text);
+  }
+  blocks.page = undefined;
+}
 
 /** The size that most letters have. */
 function textSize(pages: readonly PageLines[]): number {
@@ -35,48 +53,54 @@ function isHeading({ size, text }: Line, usual: number): boolean {
   return usual > 0 && size > usual * HEADING_FACTOR && text.length <= MAX_HEADING_CHARACTERS && /\p{L}/u.test(text);
 }
 
-export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
-  const usual = textSize(pages);
-  const levels = headingLevels(pages, usual);
+function partsOf(pages: readonly PageLines[], heading: (line: Line) => boolean): readonly Part[] {
+  const parts: Part[] = [];
   for (const { page, lines } of pages) {
-    blocks.page = page;
-    for (const group of groups(lines, usual)) {
-      const [first] = group;
-      const text = group.reduce((joined, line) => join(joined, line.text), '');
-      if (first && isHeading(first, usual) && text.length <= MAX_HEADING_CHARACTERS) blocks.heading(levels.get(half(first.size)) ?? LEVELS, text);
-      else blocks.text(text);
+    const right = rightOf(lines);
+    for (let at = 0; at < lines.length; ) {
+      const line = lines[at];
+      if (!line) break;
+      const before = parts.at(-1);
+      const table = heading(line) ? undefined : tableAt(lines.slice(at, at + MAX_TABLE_LINES));
+      at += table?.length ?? 1;
+      if (table) {
+        const more = before?.kind === 'table' ? continuation(before.table, table) : undefined;
+        if (before?.kind === 'table' && more) before.table.rows.push(...more);
+        else parts.push({ kind: 'table', page, table });
+      } else if (before && before.kind !== 'table' && belongs(before, line, heading, right)) {
+        before.text = join(before.text, line.text);
+        before.last = line;
+      } else parts.push({ kind: heading(line) ? 'heading' : 'text', page, text: line.text, last: line });
     }
   }
-  blocks.page = undefined;
+  return parts;
 }
 
-/** Lines that follow closely upon each other and are of one kind. */
-function groups(lines: readonly Line[], usual: number): readonly (readonly Line[])[] {
-  const found: Line[][] = [];
-  for (const line of lines) {
-    const before = found.at(-1)?.at(-1);
-    if (before && belongs(before, line, usual)) found.at(-1)?.push(line);
-    else found.push([line]);
-  }
-  return found;
-}
-
-function belongs(before: Line, line: Line, usual: number): boolean {
-  if (isHeading(before, usual) !== isHeading(line, usual)) return false;
-  if (isHeading(line, usual) && half(before.size) !== half(line.size)) return false;
-  const gap = before.y - line.y;
-  // Further up: the next column.
-  return gap > -line.size && gap < Math.max(before.size, line.size) * PARAGRAPH_FACTOR;
-}
+/** A table's further lines are a table of their own; to look at all of a page's lines again for each would take too long. */
+const MAX_TABLE_LINES = 200;
 
 const IDEOGRAPHIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}、。，．]/u;
 const ITEM = /^(?:[•‣◦▪●–—*-]|\d{1,3}[.)]|[a-z]\))\s/;
+const SENTENCE_END = /[.!?:;。！？：；…]["'”’»)\]」』）]*$/u;
+
+/** Whether a line goes on with what is before it. */
+function belongs({ kind, text, last }: Part & { last: Line; text: string }, line: Line, heading: (line: Line) => boolean, right: number): boolean {
+  if ((kind === 'heading') !== heading(line) || (kind === 'heading' && half(last.size) !== half(line.size))) return false;
+  const gap = last.y - line.y;
+  const size = Math.max(last.size, line.size);
+  if (gap > 0) {
+    const isShifted = Math.abs(line.left - last.left) > line.size * 0.8 && SENTENCE_END.test(text) && !ITEM.test(last.text);
+    return gap < size * PARAGRAPH_FACTOR && (!isShifted || ITEM.test(line.text));
+  }
+  // Further up: the next column or page. A sentence goes on there that its last line broke off.
+  if (kind === 'heading' || SENTENCE_END.test(text) || ITEM.test(line.text) || half(last.size) !== half(line.size)) return false;
+  return /^\p{Ll}/u.test(line.text) || /[-,]$/.test(text) || last.right - last.left > (right - line.left) * 0.9 || last.right > right * 0.95;
+}
 
 /** A word that was divided at the end of its line is one again; list items keep lines of their own. */
 function join(text: string, next: string): string {
-  if (text === '') return next;
   if (ITEM.test(next)) return `${text}\n${next}`;
-  if (/\p{L}-$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;
+  if (/\p{L}[-‐]$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;
   const isUnspaced = IDEOGRAPHIC.test(text.at(-1) ?? '') && IDEOGRAPHIC.test(next[0] ?? '');
   return isUnspaced ? text + next : `${text} ${next}`;
 }

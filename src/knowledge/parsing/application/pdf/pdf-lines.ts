@@ -1,43 +1,145 @@
 /** As the parser gives it: text that was drawn at once. */
 export interface TextPiece {
   readonly str: string;
-  /** Scale, skew and place: the fourth is the size, the fifth and sixth are left and bottom. */
+  /** Scale, skew and place: the first two are its direction, the fifth and sixth are left and bottom. */
   readonly transform: readonly number[];
   readonly width: number;
   readonly height: number;
-  readonly hasEOL: boolean;
 }
 
-export interface Line {
-  readonly text: string;
-  /** Of its letters. */
-  readonly size: number;
+/** Text without a gap in it. */
+export interface Segment {
+  text: string;
+  left: number;
+  right: number;
   /** Of its base line, from the bottom of the page. */
-  readonly y: number;
+  y: number;
+  /** Of its letters. */
+  size: number;
 }
 
-/** The lines of a page, in the order in which they were written, which is that of reading in nearly every document. */
+/** What stands beside one another in one column of a page. */
+export interface Line {
+  readonly segments: readonly Segment[];
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+  readonly size: number;
+}
+
+/** Of the size of letters: a wider gap is one between columns or cells, a narrower one than the second joins letters. */
+const WIDE_GAP = 1.2;
+const WORD_GAP = 0.2;
+/** A label of a list item belongs to the text after it, however wide the gap. */
+const LABEL = /^(?:[•‣◦▪●■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,4})[.)])$/;
+
+/** The lines of a page in the order of reading: text in columns one column after the other. */
 export function linesOf(pieces: readonly TextPiece[]): readonly Line[] {
-  const lines: Line[] = [];
-  let [text, size, y, end] = ['', 0, NaN, NaN];
-  const finish = (): void => {
-    if (text.trim() !== '') lines.push({ text: text.trim(), size, y });
-    [text, size, y, end] = ['', 0, NaN, NaN];
-  };
+  // What is drawn upwards or downwards is a text of its own.
+  const directions = Map.groupBy(pieces, ({ transform: [a = 1, b = 0] }) => Math.round((Math.atan2(b, a) / Math.PI) * 2));
+  return [...directions].sort(([, a], [, b]) => b.length - a.length).flatMap(([quarters, turned]) => inOrder(segmentsOf(turned, quarters), MAX_COLUMN_DEPTH));
+}
+
+function segmentsOf(pieces: readonly TextPiece[], quarters: number): readonly Segment[] {
+  const segments: Segment[] = [];
   for (const piece of pieces) {
-    const [, , , , left = 0, bottom = 0] = piece.transform;
-    const height = piece.height || Math.abs(piece.transform[3] ?? 0);
-    if (text !== '' && piece.str !== '' && Math.abs(bottom - y) > Math.max(size, height) * 0.6) finish();
-    // Words that are placed one by one have no space between them.
-    if (text !== '' && piece.str !== '' && left - end > height * 0.2 && !/\s$/.test(text) && !/^\s/.test(piece.str)) text += ' ';
-    if (piece.str.trim() !== '') {
-      if (text === '') y = bottom;
-      size = Math.max(size, height);
-      end = left + piece.width;
+    if (piece.str.trim() === '') continue;
+    const [, , c = 0, d = 0, e = 0, f = 0] = piece.transform;
+    const [cos, sin] = [Math.round(Math.cos((quarters * Math.PI) / 2)), Math.round(Math.sin((quarters * Math.PI) / 2))];
+    const left = e * cos + f * sin;
+    const size = piece.height || Math.hypot(c, d);
+    const next = { text: piece.str, left, right: left + piece.width, y: f * cos - e * sin, size };
+    const last = segments.at(-1);
+    if (last && isBeside(last, next)) append(last, next);
+    else segments.push(next);
+  }
+  return segments;
+}
+
+function isBeside(last: Segment, next: Segment): boolean {
+  const size = Math.max(last.size, next.size);
+  const gap = next.left - last.right;
+  return Math.abs(next.y - last.y) <= size * 0.5 && gap > -size && (gap < size * WIDE_GAP || (LABEL.test(last.text.trim()) && gap < size * 4));
+}
+
+function append(last: Segment, next: Segment): void {
+  // Words that are placed one by one have no space between them.
+  const isApart = next.left - last.right > Math.max(last.size, next.size) * WORD_GAP && !/\s$/.test(last.text) && !/^\s/.test(next.text);
+  last.text += (isApart ? ' ' : '') + next.text;
+  // A raised mark of a footnote does not move the line that it stands in.
+  if (next.size > last.size) last.y = next.y;
+  last.right = Math.max(last.right, next.right);
+  last.size = Math.max(last.size, next.size);
+}
+
+/** Columns within columns, and the segments of a page that they are looked for in: more would take too long. */
+const MAX_COLUMN_DEPTH = 3;
+const MAX_COLUMN_SEGMENTS = 5_000;
+
+function inOrder(segments: readonly Segment[], depth: number): readonly Line[] {
+  const gutter = depth > 0 && segments.length <= MAX_COLUMN_SEGMENTS ? gutterOf(segments) : undefined;
+  if (gutter === undefined) return rowsOf(segments);
+  const lines: Line[] = [];
+  let band: Segment[] = [];
+  const finish = (): void => {
+    lines.push(...inOrder(band.filter(({ right }) => right <= gutter), depth - 1), ...inOrder(band.filter(({ left }) => left >= gutter), depth - 1));
+    band = [];
+  };
+  // What goes across both columns parts what is above from what is below.
+  for (const segment of [...segments].sort((a, b) => b.y - a.y)) {
+    if (segment.right <= gutter || segment.left >= gutter) band.push(segment);
+    else {
+      finish();
+      lines.push(...rowsOf([segment]));
     }
-    text += piece.str;
-    if (piece.hasEOL) finish();
   }
   finish();
   return lines;
+}
+
+/** Columns hold so many lines each, which fill them: what does not is a table. */
+const MIN_COLUMN_LINES = 8;
+const MIN_LINE_CHARACTERS = 20;
+const MAX_CROSSING = 0.25;
+
+/** The place between two columns of text, if there is one: nearest to the middle. */
+function gutterOf(segments: readonly Segment[]): number | undefined {
+  if (segments.length < MIN_COLUMN_LINES * 2) return undefined;
+  const [left, right] = [Math.min(...segments.map((one) => one.left)), Math.max(...segments.map((one) => one.right))];
+  const middle = (left + right) / 2;
+  const places = [...new Set(segments.map((one) => Math.floor(one.left) - 1))].filter((x) => x > left + (right - left) * 0.2 && x < left + (right - left) * 0.8);
+  return places.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(0, 40).find((x) => {
+    const [before, after] = [segments.filter((one) => one.right <= x), segments.filter((one) => one.left >= x)];
+    return segments.length - before.length - after.length <= segments.length * MAX_CROSSING && isColumn(before) && isColumn(after);
+  });
+}
+
+function isColumn(segments: readonly Segment[]): boolean {
+  const full = segments.filter(({ text }) => text.length >= MIN_LINE_CHARACTERS);
+  const widest = Math.max(...full.map(({ left, right }) => right - left));
+  return full.length >= MIN_COLUMN_LINES && full.filter(({ left, right }) => right - left > widest * 0.8).length >= segments.length * 0.5;
+}
+
+function rowsOf(segments: readonly Segment[]): readonly Line[] {
+  const rows: Segment[][] = [];
+  for (const segment of [...segments].sort((a, b) => b.y - a.y)) {
+    const row = rows.at(-1);
+    const [first] = row ?? [];
+    if (row && first && first.y - segment.y < Math.max(first.size, segment.size) * 0.4) row.push(segment);
+    else rows.push([segment]);
+  }
+  return rows.map(lineOf);
+}
+
+function lineOf(row: readonly Segment[]): Line {
+  const sorted = [...row].sort((a, b) => a.left - b.left).map((segment) => ({ ...segment, text: segment.text.trim() }));
+  // The size that most of its letters have; a base line of those.
+  const main = sorted.reduce((most, one) => (one.text.length > most.text.length ? one : most));
+  const text = sorted.map((segment) => segment.text).join(' ');
+  return { segments: sorted, text, left: sorted[0]?.left ?? 0, right: rightOf(sorted), y: main.y, size: main.size };
+}
+
+export function rightOf(parts: readonly { readonly right: number }[]): number {
+  return parts.reduce((most, { right }) => Math.max(most, right), 0);
 }

@@ -66,8 +66,8 @@ async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
   return pages;
 }
 
-/** What programs write where nobody gave a title: the name of the file, or their own. */
-const NO_TITLE = /^(untitled|unnamed|document\d*|microsoft (word|powerpoint|excel)|slide 1|.*\.(docx?|pptx?|xlsx?|pdf|indd|tex|dvi|qxd|rtf|odt))\b/i;
+/** What programs write where no author gave a title: the name of the file, or their own. */
+const NO_TITLE = /^[([]?(?:anonymous|untitled|unnamed|unspecified|no title|document ?\d*|microsoft (?:word|powerpoint|excel)\b.*|(?:powerpoint )?presentation|slide 1|.*\.(?:docx?|pptx?|xlsx?|pdf|indd|tex|dvi|qxd|rtf|odt))[)\]]?$/i;
 
 async function metadataOf(pdf: Pdf): Promise<{ readonly title: string; readonly language: string | null }> {
   try {

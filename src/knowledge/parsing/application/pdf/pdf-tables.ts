@@ -1,0 +1,83 @@
+import type { Line, Segment } from './pdf-lines.js';
+
+export interface Table {
+  readonly rows: string[][];
+  /** Where its columns begin and end. */
+  readonly columns: readonly Column[];
+  /** How many lines it takes. */
+  readonly length: number;
+}
+
+interface Column {
+  readonly left: number;
+  readonly right: number;
+}
+
+const MIN_ROWS = 3;
+/** Lines of a table are no further apart, in sizes of letters. */
+const MAX_ROW_GAP = 3.5;
+
+/** The table that begins with the first of these lines, if one does: cells below one another, in lines with gaps. */
+export function tableAt(lines: readonly Line[]): Table | undefined {
+  const [first] = lines;
+  if (!first || first.segments.length < 2) return undefined;
+  let length = 1;
+  for (let next = lines[length]; next && follows(lines[length - 1] ?? first, next, first); next = lines[length]) length += 1;
+  // A single cell at the end is more likely what follows the table.
+  while (length > 0 && isFirstCell(lines[length - 1], first)) length -= 1;
+  const taken = lines.slice(0, length);
+  const columns = columnsOf(taken);
+  if (!columns) return undefined;
+  return { rows: rowsOf(taken, columns), columns, length };
+}
+
+function follows(before: Line, line: Line, first: Line): boolean {
+  const gap = before.y - line.y;
+  if (gap <= 0 || gap > Math.max(before.size, line.size) * MAX_ROW_GAP) return false;
+  const second = first.segments[1]?.left ?? 0;
+  // One cell of a row whose other cells are empty or shorter.
+  return line.segments.length > 1 || line.left > second - line.size || line.right < second;
+}
+
+function isFirstCell(line: Line | undefined, first: Line): boolean {
+  return line?.segments.length === 1 && line.left < (first.segments[1]?.left ?? 0) - line.size;
+}
+
+/** Those of the rows that have the usual number of cells. */
+function columnsOf(lines: readonly Line[]): readonly Column[] | undefined {
+  const byCount = Map.groupBy(lines.filter(({ segments }) => segments.length > 1), ({ segments }) => segments.length);
+  const [usual = []] = [...byCount.values()].sort((a, b) => b.length - a.length || (b[0]?.segments.length ?? 0) - (a[0]?.segments.length ?? 0));
+  if (usual.length < Math.min(MIN_ROWS, lines.length) || usual.length < MIN_ROWS - 1) return undefined;
+  const columns = (usual[0]?.segments ?? []).map((_, at) => ({
+    left: Math.min(...usual.map(({ segments }) => segments[at]?.left ?? Infinity)),
+    right: Math.max(...usual.map(({ segments }) => segments[at]?.right ?? 0)),
+  }));
+  return columns.every(({ left }, at) => at === 0 || left > (columns[at - 1]?.right ?? 0)) ? columns : undefined;
+}
+
+function rowsOf(lines: readonly Line[], columns: readonly Column[]): string[][] {
+  const cells = lines.map((line) => columns.map((_, column) => line.segments.filter((segment) => columnOf(segment, columns) === column).map(({ text }) => text).join(' ')));
+  const starts = [...lines.keys()].filter((at) => cells[at]?.[0] !== '');
+  const rows = new Map<number, string[]>();
+  for (const [at, line] of lines.entries()) {
+    // Nothing in the first column: a further line of the nearest row, whose cells may be centred on one another.
+    const distance = (start: number): number => Math.abs((lines[start]?.y ?? 0) - line.y);
+    const nearest = starts.reduce((best, start) => (distance(start) < distance(best) ? start : best), starts[0] ?? at);
+    const owner = distance(nearest) < line.size * MAX_ROW_GAP ? nearest : at;
+    const row = rows.get(owner) ?? columns.map(() => '');
+    rows.set(owner, row.map((cell, column) => `${cell} ${cells[at]?.[column] ?? ''}`.trim()));
+  }
+  return [...rows].sort(([a], [b]) => a - b).map(([, row]) => row);
+}
+
+function columnOf({ left, right }: Segment, columns: readonly Column[]): number {
+  const overlaps = columns.map((column) => Math.min(right, column.right) - Math.max(left, column.left));
+  return overlaps.indexOf(Math.max(...overlaps));
+}
+
+/** The rows of a table that goes on on the next page: without its header, where that is said once more. */
+export function continuation(table: Table, { columns, rows }: Table): readonly string[][] | undefined {
+  const isSame = columns.length === table.columns.length && columns.every(({ left }, at) => Math.abs(left - (table.columns[at]?.left ?? 0)) < 10);
+  if (!isSame) return undefined;
+  return rows[0]?.join('|') === table.rows[0]?.join('|') ? rows.slice(1) : rows;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { read } from '../../../../../test/support/documents.js';
+import { type PdfLine, pdfOf } from '../../../../../test/support/pdf-writer.js';
+
+const WORDS = 'the harbour opens early and the ferry sails on';
+/** A paragraph that says which one it is, in lines of the usual distance. */
+const paragraph = (name: string, y: number, { lines = 3, x = 50, end = '.' } = {}): readonly PdfLine[] =>
+  Array.from({ length: lines }, (_, at) => ({ text: `${name}${at} ${WORDS}${at === lines - 1 ? end : ''}`, x, y: y - at * 12 }));
+const row = (y: number, ...cells: readonly string[]): readonly PdfLine[] => cells.map((text, at) => ({ text, y, x: 50 + at * 150 }));
+const linesOf = async (...pages: readonly (readonly PdfLine[])[]): Promise<readonly string[]> => {
+  const { blocks } = await read(pdfOf(pages), { name: 'x.pdf' });
+  return blocks.flatMap((block) => (block.kind === 'table' ? block.rows.map((cells) => cells.join(' | ')) : block.text.split('\n')));
+};
+
+describe('of a PDF', () => {
+  it('running headers and footers are left out, also where they name the chapter and count up', async () => {
+    const pages = ['Fares', 'Fares', 'Times', 'Rules', 'Rules'].map((chapter, at) => [
+      { text: 'Draft 3', y: 768 }, ...paragraph(`p${at}`, 700), { text: `${chapter} ${at + 8}`, y: 20 },
+    ]);
+    const text = (await linesOf(...pages)).join('\n');
+    expect(text).not.toMatch(/Draft|Fares|Times|Rules/);
+    for (const at of pages.keys()) expect(text).toContain(`p${at}0 `);
+  });
+
+  it('what is repeated within the text is kept: headings, and lines that do not stand apart', async () => {
+    const pages = [1, 2, 3, 4, 5, 6, 7].map((at) => [...(at < 4 ? [{ text: 'Example', size: 20, y: 750 }] : []), { text: 'Name and price', y: 700 }, ...paragraph(`p${at}`, 688)]);
+    const lines = await linesOf(...pages);
+    expect(lines.filter((line) => line === 'Example')).toHaveLength(3);
+    expect(lines.join(' ').match(/Name and price/g)).toHaveLength(7);
+  });
+
+  it.each<readonly [what: string, end: string, start: string, joined: string]>([
+    ['a sentence goes on over a page break', ' with', 'ninety cars', 'with ninety cars'],
+    ['a word that the break divides is one again', ' in Nor-', 'way alone', 'in Norway alone'],
+  ])('%s', async (_, end, start, joined) => {
+    const lines = await linesOf(paragraph('a', 100, { end }), [{ text: start, y: 700 }, { text: 'and more.', y: 688 }]);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(joined);
+  });
+
+  it('a paragraph that ends with its page ends there', async () => {
+    expect(await linesOf(paragraph('a', 100), paragraph('b', 700))).toHaveLength(2);
+  });
+
+  it('tables of contents are left out, with leaders and without', async () => {
+    const titles = ['Fares of the ferry', 'Times of the ferry', 'Rules on board', 'Lost luggage'];
+    const contents = titles.map((title, at) => ({ text: at % 2 === 0 ? `${title} . . . . . . . . ${at + 3}` : `${title} ${at + 3}`, y: 700 - at * 14 }));
+    const lines = await linesOf(contents, ...titles.map((title, at) => [{ text: title, size: 16, y: 750 }, ...paragraph(`p${at}`, 700)]));
+    for (const title of titles) expect(lines.filter((line) => line.startsWith(title))).toEqual([title]);
+  });
+
+  it('tables are rows, cells of several lines are whole, and a header that the next page repeats is named once', async () => {
+    const head = ['Route', 'Fare', 'Duration'];
+    const first = [...paragraph('a', 760), ...row(700, ...head), ...row(680, 'Oslo', '10 EUR', 'two hours'), { text: 'and a half', x: 350, y: 668 }, ...row(650, 'Bergen', '20 EUR', 'a day')];
+    const lines = await linesOf(first, [...row(760, ...head), ...row(740, 'Kiel', '30 EUR', 'a night'), ...row(720, 'Riga', '40 EUR', 'a week'), ...paragraph('z', 600)]);
+    expect(lines.slice(1, -1)).toEqual(['Route | Fare | Duration', 'Oslo | 10 EUR | two hours and a half', 'Bergen | 20 EUR | a day', 'Kiel | 30 EUR | a night', 'Riga | 40 EUR | a week']);
+  });
+
+  it('columns are read one after the other, between what goes across both', async () => {
+    const columns = Array.from({ length: 12 }, (_, at) => [
+      { text: `l${at} ${WORDS.slice(0, 40)}`, x: 50, y: 700 - at * 12 }, { text: `r${at} ${WORDS.slice(0, 40)}`, x: 320, y: 700 - at * 12 },
+    ]).flat();
+    const text = (await linesOf([{ text: `Abstract ${WORDS} ${WORDS}.`, y: 740 }, ...columns])).join(' ');
+    const order = [...text.matchAll(/\b([lr]\d+) |Abstract/g)].map(([, name = 'Abstract']) => name);
+    const side = (name: string): readonly string[] => Array.from({ length: 12 }, (_, at) => `${name}${at}`);
+    expect(order).toEqual(['Abstract', ...side('l'), ...side('r')]);
+  });
+
+  it.each(['(anonymous)', 'untitled', 'Microsoft Word - x.doc', 'report.docx', '(unspecified)'])('%j is no title', async (title) => {
+    expect((await read(pdfOf([paragraph('a', 700)], { title }), { name: 'x.pdf' })).title).toBeNull();
+  });
+
+  it('a title that only begins like none is one', async () => {
+    expect((await read(pdfOf([paragraph('a', 700)], { title: 'Untitled works of the harbour' }), { name: 'x.pdf' })).title).toBe('Untitled works of the harbour');
+  });
+});
