@@ -30,10 +30,8 @@ export const REMOVED_VECTORS = 500;
 /** Which model serves is kept in memory for this time. */
 export const MODELS_CACHE_MS = 5_000;
 
-/** Up to so many vectors of one agent are all compared: exact, and quicker than the index, which knows no agents. */
+/** Up to so many chunks that a search may see are all compared: exact, and quicker than the index, which knows no agents. */
 export const EXACT_CHUNKS = 10_000;
-export const CHUNK_COUNT_CACHE_MS = 60_000;
-export const CHUNK_COUNT_CACHE_AGENTS = 10_000;
 
 /** Dimensions that an HNSW index takes, of numbers of 32 bits and of 16. */
 export const INDEXED_DIMENSIONS = 2_000;

@@ -2,10 +2,10 @@ import { AccessModule } from '../../access/index.js';
 import { AgentsModule } from '../../agents/index.js';
 import { ModelsModule } from '../../models/index.js';
 import { JobsModule } from '../../platform/jobs/index.js';
+import { CalibrateModels } from './application/embeddings/calibrate-models.js';
 import { EmbedAgent } from './application/embeddings/embed-agent.js';
 import { EmbeddingModels } from './application/embeddings/embedding-models.js';
 import { EndpointPause } from './application/embeddings/endpoint-pause.js';
-import { OutboxEmbeddingQueue } from './application/embeddings/outbox-embedding-queue.js';
 import { SemanticSearchState } from './application/embeddings/semantic-search-state.js';
 import { DocumentIndex } from './application/indexing/document-index.js';
 import { DocumentWriter } from './application/indexing/document-writer.js';
@@ -20,9 +20,9 @@ import { StoredKeywordSearch } from './application/search/keyword-stored-search.
 import { SearchKnowledge } from './application/search/search-knowledge.js';
 import { VectorSearch } from './application/search/vector-search.js';
 import { SearchController } from './http/search.controller.js';
-import { EmbedChunks } from './jobs/embed-chunks.job.js';
-import { EmbedMissing } from './jobs/embed-missing.job.js';
-import { embedChunks, embedMissing } from './jobs/embedding.jobs.js';
+import { EmbedChunks, embedChunks } from './jobs/embed-chunks.job.js';
+import { EmbedMissing, embedMissing } from './jobs/embed-missing.job.js';
+import { OutboxEmbeddingQueue } from './jobs/outbox-embedding-queue.js';
 import { keepPostings, KeepPostingsJob } from './jobs/keep-postings.job.js';
 import { EmbeddingLeaseRepository } from './persistence/embedding-lease.repository.js';
 import { EmbeddingModelRepository } from './persistence/embedding-model.repository.js';
@@ -32,7 +32,7 @@ import { VectorRepository } from './persistence/vector.repository.js';
 import { Module } from '@nestjs/common';
 
 const vectors = [VectorTable, VectorRepository, VectorIndex, EmbeddingModelRepository, EmbeddingLeaseRepository];
-const embeddings = [EmbeddingModels, EndpointPause, EmbedAgent, SemanticSearchState, { provide: EmbeddingQueue, useClass: OutboxEmbeddingQueue }];
+const embeddings = [EmbeddingModels, CalibrateModels, EndpointPause, EmbedAgent, SemanticSearchState, { provide: EmbeddingQueue, useClass: OutboxEmbeddingQueue }];
 const search = [Candidates, VectorSearch, { provide: KeywordSearch, useClass: StoredKeywordSearch }, { provide: SearchKnowledge, useClass: HybridSearch }];
 const processors = [EmbedChunks, EmbedMissing, KeepPostingsJob];
 

@@ -32,7 +32,7 @@ it('gives way to requests in pieces, of a large document that is stored and of o
   const { database } = open;
   const pace = new CountedPace({ count: 0 } as ConstructorParameters<typeof BackgroundPace>[0]);
   const clock = new SystemClock();
-  const writer = new DocumentWriter(database, clock, { chunksAdded: () => Promise.resolve() }, pace);
+  const writer = new DocumentWriter(database, clock, { chunksAdded: () => Promise.resolve(), modelsChanged: () => Promise.resolve() }, pace);
   const index = new StoredDocumentIndex(database, clock, new EventBus(), writer, pace);
   const [organizationId, agentId] = [newId(), newId()];
   await database.query(`insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Paced', 'free', '{}', now())`, [organizationId]);

@@ -44,6 +44,15 @@ describe('a search', () => {
     expect(first?.score).toBe(first?.semanticScore);
   });
 
+  it('goes by meaning alone, with the settings that agents have by default, where no word of the query is in what may be seen', async () => {
+    await putDocument(service, organization, agentId, { key: 'hidden', texts: ['the vacation of the medic'], scope: { team: 'red' } });
+    await untilEmbedded(service, agentId);
+    for (const query of ['medic', 'vehicle']) {
+      const [first] = await search(service, organization, agentId, query);
+      expect(first).toMatchObject({ text: query === 'medic' ? 'the physician comes on mondays' : 'every automobile is parked below', keywordScore: 0, score: first?.semanticScore });
+    }
+  });
+
   it('weighs the one against the other, and drops what is under the threshold', async () => {
     const [first] = await search(service, organization, agentId, 'physician', { scoreThreshold: 0 });
     expect(first?.text).toBe('the physician comes on mondays');
@@ -62,13 +71,15 @@ describe('a search', () => {
     expect(endpoint.requests.length).toBe(asked);
   });
 
-  it('drops at weight 0 too what is under the threshold that agents have by default', async () => {
+  it('applies at weight 0 too the threshold that agents have by default, and leaves the best three above half of it', async () => {
+    const route = (query: string, more: object): ReturnType<typeof searchKnowledge> =>
+      searchKnowledge(service, { key: organization.key, agentId }, query, { semanticWeight: 0, ...more });
     const query = 'which physician answers what nobody else of all the others knows';
-    const route = (more: object): ReturnType<typeof searchKnowledge> => searchKnowledge(service, { key: organization.key, agentId }, query, { semanticWeight: 0, ...more });
-    const [found] = await route({ scoreThreshold: 0 });
-    expect(found?.score).toBeGreaterThan(0);
+    const [found] = await route(query, { scoreThreshold: 0 });
+    expect(found?.score).toBeGreaterThan(0.222);
     expect(found?.score).toBeLessThan(0.444);
-    expect(await route({ scoreThreshold: undefined })).toEqual([]);
+    expect(await route(query, { scoreThreshold: undefined })).toEqual([found]);
+    expect(await route(query, { scoreThreshold: 0.444 })).toEqual([]);
   });
 
   it('asks for the vector of a query once', async () => {
@@ -104,16 +115,27 @@ describe('a search', () => {
   });
 });
 
-it('takes of equal texts those of the first documents, by meaning and by keywords', async () => {
-  const keys = Array.from({ length: 60 }, (_, index) => String(index).padStart(2, '0'));
-  // The first ones come last.
-  for (const key of keys.toReversed()) await putDocument(service, organization, agentId, { key, texts: ['every automobile is parked below'] });
+const KEYS = Array.from({ length: 60 }, (_, index) => String(index).padStart(2, '0'));
+
+async function foundKeys(query: string, more: object): Promise<string[]> {
+  const found = await search(service, organization, agentId, query, { scoreThreshold: 0, maxResults: 4, ...more });
+  const rows = await service.database.query<{ id: string; key: string }>('select id::text as id, key from knowledge_documents where agent_id = $1::uuid', [agentId]);
+  return found.map(({ documentId }) => rows.find(({ id }) => id === documentId)?.key ?? '');
+}
+
+it('takes of equal scores those of the first documents, by meaning and by keywords', async () => {
+  // The first ones come last. What differs has no part in their vectors.
+  for (const key of KEYS.toReversed()) await put(key, `every automobile is parked below ${key}`);
   await untilEmbedded(service, agentId);
-  for (const semanticWeight of [0, 0.4, 1]) {
-    const found = await search(service, organization, agentId, 'automobile', { scoreThreshold: 0, semanticWeight, maxResults: 4 });
-    const rows = await service.database.query<{ id: string; key: string }>('select id::text as id, key from knowledge_documents where agent_id = $1::uuid', [agentId]);
-    expect(found.map(({ documentId }) => rows.find(({ id }) => id === documentId)?.key)).toEqual(keys.slice(0, 4));
-  }
+  for (const semanticWeight of [0, 0.4, 1]) expect(await foundKeys('automobile', { semanticWeight })).toEqual(KEYS.slice(0, 4));
+});
+
+it('gives the same text once, of the first document that has it, and other texts in the places that this frees', async () => {
+  for (const key of KEYS.toReversed()) await put(key, key < '50' ? 'every automobile is  parked below' : 'every automobile is\nparked below');
+  await put('others', 'one vehicle on the roof', 'two times an automobile on a bridge near the river', 'the auto show of the year comes to town again');
+  await untilEmbedded(service, agentId);
+  for (const semanticWeight of [0.4, 1]) expect(await foundKeys('car', { semanticWeight })).toEqual(expect.arrayContaining(['00', 'others', 'others', 'others']));
+  expect((await foundKeys('automobile', { semanticWeight: 0 })).toSorted()).toEqual(['00', 'others']);
 });
 
 it('shows documents with a scope only where the user has all of it, by meaning too', async () => {
@@ -133,6 +155,6 @@ it('leaves the weight of an agent whose provider has none of its own at the defa
   });
   await put('a', 'every automobile is parked below');
   await untilEmbedded(service, agentId);
-  const [found] = await search(service, organization, agentId, 'car', { semanticWeight: 1 });
-  expect(found?.score).toBeCloseTo(0.4 * (found?.semanticScore ?? 0), 5);
+  const [found] = await search(service, organization, agentId, 'car parked', { semanticWeight: 1 });
+  expect(found?.score).toBeCloseTo(0.4 * (found?.semanticScore ?? 0) + 0.6 * (found?.keywordScore ?? 0), 5);
 });

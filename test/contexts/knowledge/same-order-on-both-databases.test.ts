@@ -31,7 +31,7 @@ async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => 
   await database.query(`insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Same', 'free', '{}', now())`, [organizationId]);
   const clock = new SystemClock();
   const pace = { run: (work) => work() } as BackgroundPace;
-  const writer = new DocumentWriter(database, clock, { chunksAdded: () => Promise.resolve() }, pace);
+  const writer = new DocumentWriter(database, clock, { chunksAdded: () => Promise.resolve(), modelsChanged: () => Promise.resolve() }, pace);
   const index = new StoredDocumentIndex(database, clock, new EventBus(), writer, pace);
   const documents: Put[] = set.documents.map(({ key, title, blocks }) => [key, title, blocks]);
   for (let number = 0; number < 20; number += 1) documents.push([`filler ${number}`, 'Filler', text(filler(`laptop${number % 3}`))]);

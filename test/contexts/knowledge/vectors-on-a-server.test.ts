@@ -91,7 +91,7 @@ describe('vectors on a database server', () => {
     const [model] = await models.all();
     if (!model) throw new Error('no model');
     const searched = { id: model.id, dimensions: size };
-    const index = new IndexOfFew(open.database, settings, clock);
+    const index = new IndexOfFew(open.database, settings);
     await index.ensure(searched);
     await index.ensure(searched);
     const [organizationId, other] = [await organization(), await organization()];
@@ -106,7 +106,7 @@ describe('vectors on a database server', () => {
     const query = vectorOf('vehicle vehicle physician vacation vacation vacation', size);
     const found = await index.nearest(scope, searched, query, 3);
     expect([...found].sort()).toEqual(ids.slice(0, 3));
-    expect(await new VectorIndex(open.database, settings, clock).nearest(scope, searched, query, 3)).toEqual(found);
+    expect(await new VectorIndex(open.database, settings).nearest(scope, searched, query, 3)).toEqual(found);
     expect(await index.nearest({ ...scope, userContext: { team: 'red' } }, searched, query, 10)).toEqual(expect.arrayContaining([...hidden, ...ids]));
     expect(await index.nearest({ organizationId: other, agentId: few, userContext: null }, searched, query, 10)).toEqual(theirs);
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { OutboxEmbeddingQueue } from '../../../src/knowledge/index/application/embeddings/outbox-embedding-queue.js';
+import { OutboxEmbeddingQueue } from '../../../src/knowledge/index/jobs/outbox-embedding-queue.js';
 import { type TestOrganization, useService } from '../../support/harness.js';
 import { searchKnowledge } from '../../support/knowledge.js';
 import { pdfOf } from '../../support/pdf-writer.js';

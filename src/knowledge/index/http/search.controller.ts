@@ -21,8 +21,8 @@ export class SearchController {
     summary: "Search an agent's knowledge",
     description:
       'What the agent itself would find, in a run without userContext: files with a scope do not show. The feature knowledge_search is not needed. ' +
-      'A passage that has no vector (it was indexed a moment ago, or the embeddings endpoint refuses its text) scores by its keywords alone, whatever the ' +
-      'weight, and its semanticScore is null. Equal scores come in the order of the sources.',
+      'A signal that says nothing has no weight: a passage without a vector scores by its keywords alone, with semanticScore null, and where no word of the ' +
+      'query stands anywhere passages score by their meaning alone. The same text is given once. Equal scores come in the order of the sources.',
   })
   @ApiOkResponse({ type: KnowledgeResultListResponse })
   @ApiErrors(400, 401, 403, 404, 503)
@@ -42,6 +42,6 @@ export class SearchController {
   }
 }
 
-function viewOf({ documentId: sourceId, kind, title, url, heading, page, text, score, semanticScore, keywordScore }: KnowledgeResult): KnowledgeResultResponse {
-  return { sourceId, kind, title, url, heading, page, text, score, semanticScore, keywordScore: keywordScore ?? 0 };
+function viewOf({ documentId: sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore }: KnowledgeResult): KnowledgeResultResponse {
+  return { sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore: keywordScore ?? 0 };
 }

@@ -1,4 +1,4 @@
-import { EnumField, IntegerField, NumberField, ObjectListField, StringField, UuidField } from '../../../platform/http/index.js';
+import { EnumField, IntegerField, NumberField, ObjectListField, StringField, StringListField, UuidField } from '../../../platform/http/index.js';
 import { MAX_QUERY_LENGTH } from '../domain/query.js';
 import { SOURCE_KINDS } from '../domain/source-kind.js';
 
@@ -11,7 +11,9 @@ export class SearchKnowledgeBody {
     min: 0,
     max: 1,
     optional: true,
-    description: "Results that score lower are dropped. Where meaning cannot be compared, the default of agents drops nothing; a value that was set does. A search with weight 0 is no such case.",
+    description:
+      'Results that score lower are dropped. The default of agents, where nobody has set a value, never empties an answer: the best three above half of it are given then. ' +
+      'Where meaning cannot be compared it drops nothing; a search with weight 0 is no such case.',
   })
   readonly scoreThreshold?: number;
   @NumberField({ min: 0, max: 1, optional: true, description: '0 searches by keywords alone, 1 by meaning alone.' })
@@ -25,19 +27,21 @@ export class KnowledgeResultResponse {
   readonly kind!: string;
   @StringField({ description: 'Title of the page, or name of the file.' })
   readonly title!: string;
-  @StringField({ nullable: true, description: 'Where a person can look at it; null for uploaded files.' })
+  @StringField({ nullable: true, description: 'Where a person can look at it, of a page with the anchor nearest above the text; null for uploaded files.' })
   readonly url!: string | null;
-  @StringField({ nullable: true, description: 'The headings above the text, outermost first; null where there are none.' })
+  @StringField({ nullable: true, description: 'The headings above the text in one line, outermost first; null where there are none.' })
   readonly heading!: string | null;
+  @StringListField({ description: 'The headings above the text, outermost first.' })
+  readonly headings!: readonly string[];
   @IntegerField({ nullable: true, description: 'Of a PDF or a presentation, from 1; null otherwise.' })
   readonly page!: number | null;
   @StringField({ description: 'The passage, as the model is given it.' })
   readonly text!: string;
   @NumberField({ description: '0 to 1.' })
   readonly score!: number;
-  @NumberField({ nullable: true, description: 'Null where it was not searched by meaning.' })
+  @NumberField({ nullable: true, description: '0 to 1, calibrated to the model: 0 is as near as unrelated texts are. Null where the text or the query has no vector.' })
   readonly semanticScore!: number | null;
-  @NumberField({ description: '0 to 1; 0 where it was not searched by keywords.' })
+  @NumberField({ description: '0 to 1; 0 where it has no word of the query.' })
   readonly keywordScore!: number;
 }
 

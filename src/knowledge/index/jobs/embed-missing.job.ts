@@ -1,12 +1,22 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Database } from '../../../platform/database/index.js';
-import { type ActiveJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { CalibrateModels } from '../application/embeddings/calibrate-models.js';
 import { EmbeddingModels } from '../application/embeddings/embedding-models.js';
-import { MISSING_BATCH } from '../embedding-limits.js';
 import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
+import { EmbeddingQueue } from '../application/indexing/embedding-queue.js';
+import { EMBED_MISSING_EVERY_MINUTES, MISSING_BATCH } from '../embedding-limits.js';
 import { EmbeddingLeaseRepository } from '../persistence/embedding-lease.repository.js';
 import { VectorRepository } from '../persistence/vector.repository.js';
-import { embedChunks, embedMissing, type embedMissingPayload } from './embedding.jobs.js';
+
+const payload = z.object({});
+
+/** Takes up every agent whose chunks lack vectors, whatever became of the job that should have made them. */
+export const embedMissing = defineJob({
+  name: 'knowledge.embed-missing',
+  payload,
+  schedule: { everyMinutes: EMBED_MISSING_EVERY_MINUTES, payload: {} },
+});
 
 interface Agent {
   readonly organizationId: string;
@@ -20,15 +30,17 @@ export class EmbedMissing extends WorkerHost {
     private readonly vectors: VectorRepository,
     private readonly leases: EmbeddingLeaseRepository,
     private readonly state: SemanticSearchState,
-    private readonly outbox: Outbox,
+    private readonly calibrate: CalibrateModels,
     private readonly database: Database,
+    private readonly queue: EmbeddingQueue,
   ) {
     super();
   }
 
-  async process({ signal }: ActiveJob<z.output<typeof embedMissingPayload>>): Promise<void> {
+  async process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
     await this.state.prepare();
     if (!this.state.isReady) return;
+    await this.calibrate.execute(signal);
     let missing: Agent[] = [];
     for (let agent = await this.vectors.agentAfter(null); agent; agent = await this.vectors.agentAfter(agent.agentId)) {
       signal.throwIfAborted();
@@ -53,9 +65,7 @@ export class EmbedMissing extends WorkerHost {
   private async takeUp(agents: readonly Agent[]): Promise<void> {
     if (agents.length === 0) return;
     await this.database.transaction(async (transaction) => {
-      for (const agent of agents) {
-        await this.outbox.enqueue(transaction, embedChunks, { ...agent, failures: 0 }, { dedupeKey: agent.agentId });
-      }
+      for (const { organizationId, agentId } of agents) await this.queue.chunksAdded(transaction, organizationId, agentId);
     });
   }
 }

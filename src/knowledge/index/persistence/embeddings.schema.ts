@@ -1,4 +1,37 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../../platform/database/index.js';
+
+/** `building`: its vectors are being made while another serves. `retired`: they are being removed. */
+export type EmbeddingModelState = 'building' | 'serving' | 'retired';
+
+/** A model whose vectors there are: of the whole installation. */
+export const StoredEmbeddingModel = defineEntity({
+  name: 'StoredEmbeddingModel',
+  tableName: 'knowledge_embedding_models',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    /** As the endpoint knows it. */
+    name: p.text(),
+    /** Numbers of a vector; null until the first one. */
+    dimensions: p.integer().strictNullable(),
+    state: p.text().$type<EmbeddingModelState>(),
+    /** The cosine that unrelated texts have; null until it is learnt. */
+    unrelated: p.float().strictNullable(),
+    createdAt: p.datetime(3),
+  },
+});
+export type StoredEmbeddingModel = InferEntity<typeof StoredEmbeddingModel>;
+
+export const StoredEmbeddingLease = defineEntity({
+  name: 'StoredEmbeddingLease',
+  tableName: 'knowledge_embedding_leases',
+  properties: {
+    agentId: p.uuid().primary(),
+    organizationId: p.uuid(),
+    holder: p.uuid(),
+    expiresAt: p.datetime(3),
+  },
+});
 
 /**
  * The vectors themselves are in a table that is made at the start, where the extension is to be had (`VectorTable`): a
@@ -20,5 +53,9 @@ const embeddings = migration('2026112320_knowledge_embeddings', [
   )`,
 ]);
 
-/** Neither table is mapped: rows of both are changed by conditional statements alone. */
-export const embeddingsSchema: ContextSchema = { entities: [], migrations: [embeddings] };
+const calibration = migration('2026112671_knowledge_calibration', [
+  'alter table knowledge_embedding_models add column unrelated double precision',
+  'alter table knowledge_chunks add column anchor text',
+]);
+
+export const embeddingsSchema: ContextSchema = { entities: [StoredEmbeddingModel, StoredEmbeddingLease], migrations: [embeddings, calibration] };

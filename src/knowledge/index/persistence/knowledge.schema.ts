@@ -41,6 +41,8 @@ export const StoredChunk = defineEntity({
     documentId: p.uuid(),
     position: p.integer(),
     heading: p.text().strictNullable(),
+    /** Of its page, nearest above it. */
+    anchor: p.text().strictNullable(),
     page: p.integer().strictNullable(),
     text: p.text(),
     /** Of what is embedded of it. */

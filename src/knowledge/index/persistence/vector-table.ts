@@ -1,26 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../../platform/database/index.js';
+import { VECTOR_TABLE } from './vectors.sql.js';
 
 /** Processes that start at once make the table one after the other. */
 const LOCK = 'knowledge:vectors';
 /** The foreign key needs the chunks for itself for a moment; a start does not wait for whatever is written there. */
 const LOCK_TIMEOUT = '5s';
-
-const TABLE = [
-  `create table if not exists knowledge_vectors (
-    chunk_id uuid not null references knowledge_chunks (id) on delete cascade,
-    model_id integer not null references knowledge_embedding_models (id),
-    organization_id uuid not null,
-    agent_id uuid not null,
-    digest bytea not null,
-    embedding vector,
-    primary key (chunk_id, model_id)
-  )`,
-  // Read in the row rather than from beside it, vectors are compared three times as fast.
-  'alter table knowledge_vectors alter column embedding set storage main',
-  'create index if not exists knowledge_vectors_agent on knowledge_vectors (agent_id, model_id)',
-  'create index if not exists knowledge_vectors_digest on knowledge_vectors (model_id, organization_id, digest)',
-];
 
 /** Where vectors are kept: a table that not every database can have. A row without a vector is of a text that cannot have one. */
 @Injectable()
@@ -39,7 +24,7 @@ export class VectorTable {
       await transaction.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
       const missing = await this.makeExtension(transaction);
       if (missing !== undefined) return missing;
-      for (const statement of TABLE) await transaction.query(statement);
+      for (const statement of VECTOR_TABLE) await transaction.query(statement);
       return undefined;
     });
   }

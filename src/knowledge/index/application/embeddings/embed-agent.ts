@@ -6,8 +6,9 @@ import { newId } from '../../../../platform/ids/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
 import { embeddedText } from '../../domain/embedded-text.js';
 import { EmbeddingLeaseRepository } from '../../persistence/embedding-lease.repository.js';
-import type { StoredEmbeddingModel } from '../../persistence/embedding-model.repository.js';
+import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
 import { type ChunkVector, VectorRepository } from '../../persistence/vector.repository.js';
+import { CalibrateModels } from './calibrate-models.js';
 import { EmbeddingModels } from './embedding-models.js';
 import { EndpointPause } from './endpoint-pause.js';
 import {
@@ -52,6 +53,7 @@ function charactersOf({ vector }: ChunkVector): number {
 export class EmbedAgent {
   constructor(
     private readonly models: EmbeddingModels,
+    private readonly calibrate: CalibrateModels,
     private readonly vectors: VectorRepository,
     private readonly leases: EmbeddingLeaseRepository,
     private readonly texts: EmbedTexts,
@@ -70,6 +72,7 @@ export class EmbedAgent {
     const hold = { ...agent, holder: newId(), signal };
     if (!(await this.take(hold))) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
     try {
+      await this.calibrate.execute(signal);
       const failure = await this.allModels(hold);
       if (failure) return this.again(agent, failure, failures);
       await this.models.complete();

@@ -3,13 +3,13 @@ import { EmbeddingModel } from '../../../../models/index.js';
 import { TtlCache } from '../../../../platform/cache/index.js';
 import { Clock } from '../../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../../platform/database/index.js';
-import { Outbox } from '../../../../platform/jobs/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
-import { embedMissing } from '../../jobs/embedding.jobs.js';
-import { EmbeddingModelRepository, type StoredEmbeddingModel } from '../../persistence/embedding-model.repository.js';
+import { EmbeddingModelRepository } from '../../persistence/embedding-model.repository.js';
+import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
 import { VectorIndex } from '../../persistence/vector-index.js';
 import { VectorRepository } from '../../persistence/vector.repository.js';
 import { MODELS_CACHE_MS } from '../../embedding-limits.js';
+import { EmbeddingQueue } from '../indexing/embedding-queue.js';
 
 /** Which models chunks are embedded by: the one that serves, and the one that is to come. */
 @Injectable()
@@ -22,7 +22,7 @@ export class EmbeddingModels {
     private readonly index: VectorIndex,
     private readonly endpoint: EmbeddingModel,
     private readonly database: Database,
-    private readonly outbox: Outbox,
+    private readonly queue: EmbeddingQueue,
     private readonly logger: Logger,
     clock: Clock,
   ) {
@@ -78,10 +78,17 @@ export class EmbeddingModels {
 
   /** Before a model's vectors are stored. @returns their size, which is whoever stored the first ones' */
   async prepare(model: StoredEmbeddingModel, dimensions: number): Promise<number | undefined> {
-    const learned = model.dimensions ?? (await this.models.learnDimensions(model.id, dimensions));
+    const learned = model.dimensions ?? (await this.models.learn(model.id, { dimensions }))?.dimensions;
     if (model.dimensions === null) this.known.clear();
-    if (learned !== undefined) await this.index.ensure({ id: model.id, dimensions: learned });
+    if (typeof learned !== 'number') return undefined;
+    await this.index.ensure({ id: model.id, dimensions: learned });
     return learned;
+  }
+
+  /** @param unrelated the cosine that unrelated texts have by the model */
+  async calibrate(id: number, unrelated: number): Promise<void> {
+    await this.models.learn(id, { unrelated });
+    this.known.clear();
   }
 
   /** Once no chunk lacks a vector of it, the model that is being built serves. */
@@ -90,7 +97,7 @@ export class EmbeddingModels {
     if (!building || !(await this.models.serve(building.id))) return;
     this.known.clear();
     this.logger.info({ model: building.name }, 'All knowledge has been embedded by the new model, which serves from now on');
-    await this.database.transaction((transaction) => this.enqueue(transaction));
+    await this.database.transaction((transaction) => this.queue.modelsChanged(transaction));
   }
 
   /** Removes the vectors of models that serve no more, in short statements. */
@@ -110,12 +117,8 @@ export class EmbeddingModels {
   private async change(work: (transaction: Transaction, models: readonly StoredEmbeddingModel[]) => Promise<boolean>): Promise<void> {
     await this.database.transaction(async (transaction) => {
       await this.models.lock(transaction);
-      if (await work(transaction, await this.models.all(transaction))) await this.enqueue(transaction);
+      if (await work(transaction, await this.models.all(transaction))) await this.queue.modelsChanged(transaction);
     });
     this.known.clear();
-  }
-
-  private enqueue(transaction: Transaction): Promise<void> {
-    return this.outbox.enqueue(transaction, embedMissing, {}, { dedupeKey: 'changed' });
   }
 }

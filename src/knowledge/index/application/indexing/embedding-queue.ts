@@ -1,7 +1,10 @@
 import type { Transaction } from '../../../../platform/database/index.js';
 
-/** Is told of chunks that can be seen from a commit on, some of them without a vector. */
+/** Has vectors made in the background. */
 export abstract class EmbeddingQueue {
-  /** In the transaction that makes them visible. */
+  /** Some chunks of the agent lack a vector; in the transaction that makes them visible. */
   abstract chunksAdded(transaction: Transaction, organizationId: string, agentId: string): Promise<void>;
+
+  /** The chunks of all agents may lack vectors of a model. */
+  abstract modelsChanged(transaction: Transaction): Promise<void>;
 }

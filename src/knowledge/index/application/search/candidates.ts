@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../../platform/database/index.js';
+import { HEADING_SEPARATOR } from '../../domain/chunker.js';
 import type { SourceKind } from '../../domain/source-kind.js';
-import { uuids } from '../../persistence/arrays.js';
-import { VISIBLE_CHUNK } from '../../persistence/knowledge.schema.js';
+import { CANDIDATES, COMPARED_CANDIDATES } from '../../persistence/candidates.sql.js';
 import { vectorText } from '../../persistence/vector.repository.js';
 import type { SearchScope } from './search-scope.js';
 
@@ -16,7 +16,10 @@ export interface Candidate {
   /** The headings above it, outermost first, separated by ` › `; null where there are none. */
   readonly heading: string | null;
   readonly text: string;
+  /** Of the page with the anchor that is nearest above the chunk, where it has one. */
   readonly url: string | null;
+  /** Those of `heading`, outermost first. */
+  readonly headings: readonly string[];
   readonly page: number | null;
   /** To the query, -1 to 1; null where the chunk has no vector. */
   readonly similarity: number | null;
@@ -26,27 +29,30 @@ export interface Candidate {
 export interface Comparison {
   readonly modelId: number;
   readonly vector: readonly number[];
+  /** The cosine that unrelated texts of the model have. */
+  readonly unrelated: number;
 }
 
-const COLUMNS = `c.id::text as "chunkId", d.id::text as "documentId", d.kind, d.title, d.url, c.heading, c.page, c.text`;
-const FROM = `from knowledge_chunks c join knowledge_documents d on d.id = c.document_id`;
-const WHERE = `where c.organization_id = $1::uuid and c.agent_id = $2::uuid and c.id = any($4::text[]::uuid[])
-  and ${VISIBLE_CHUNK} and (d.scope is null or d.scope <@ $3::text::jsonb)
-  order by d.kind, d.key collate "C", c.position, c.id`;
+type Row = Omit<Candidate, 'headings'> & { readonly anchor: string | null };
 
-/** Reads chunks by their ids: those that there are, and that the user may see, whoever has named them; in the order of their documents. */
+/** Reads chunks by their ids: those that there are, and that the user may see, in the order of their documents. */
 @Injectable()
 export class Candidates {
   constructor(private readonly database: Database) {}
 
   /** @param comparison undefined where nothing is to be compared */
-  read({ organizationId, agentId, userContext }: SearchScope, chunkIds: readonly string[], comparison: Comparison | undefined): Promise<Candidate[]> {
-    const parameters = [organizationId, agentId, JSON.stringify(userContext ?? {}), uuids(chunkIds)];
-    if (!comparison) return this.database.query<Candidate>(`select ${COLUMNS}, null as similarity ${FROM} ${WHERE}`, parameters);
-    return this.database.query<Candidate>(
-      `select ${COLUMNS}, 1 - (v.embedding <=> $5::vector) as similarity ${FROM}
-         left join knowledge_vectors v on v.chunk_id = c.id and v.model_id = $6::integer ${WHERE}`,
-      [...parameters, vectorText(comparison.vector), comparison.modelId],
-    );
+  async read({ organizationId, agentId, userContext }: SearchScope, chunkIds: readonly string[], comparison: Comparison | undefined): Promise<Candidate[]> {
+    const asked = { organizationId, agentId, userContext: userContext ?? {}, chunkIds };
+    const rows = comparison
+      ? await COMPARED_CANDIDATES.run<Row>(this.database, { ...asked, vector: vectorText(comparison.vector), modelId: comparison.modelId })
+      : await CANDIDATES.run<Row>(this.database, asked);
+    return rows.map(({ anchor, ...row }) => ({ ...row, url: addressOf(row.url, anchor), headings: row.heading?.split(HEADING_SEPARATOR) ?? [] }));
   }
+}
+
+function addressOf(url: string | null, anchor: string | null): string | null {
+  if (url === null || anchor === null || !URL.canParse(url)) return url;
+  const address = new URL(url);
+  address.hash = anchor;
+  return address.href;
 }

@@ -17,8 +17,11 @@ export interface KnowledgeResult {
   readonly chunkId: string;
   readonly kind: SourceKind;
   readonly title: string;
+  /** With the anchor that is nearest above the text, where there is one. */
   readonly url: string | null;
+  /** Those above the text, outermost first, separated by ` › `; null where there are none. */
   readonly heading: string | null;
+  readonly headings: readonly string[];
   /** Of a PDF or a presentation, from 1. */
   readonly page: number | null;
   readonly text: string;
@@ -29,6 +32,6 @@ export interface KnowledgeResult {
 
 /** What an agent finds in its knowledge: by keywords, and where it can by meaning. The route and the tool ask this. */
 export abstract class SearchKnowledge {
-  /** Best first. Never fails for want of embeddings: it searches by keywords alone then. */
+  /** Best first, the same text once. Never fails for want of embeddings: it searches by keywords alone then. */
   abstract execute(agent: RunnableAgent, query: KnowledgeQuery, signal: AbortSignal): Promise<readonly KnowledgeResult[]>;
 }

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { CALIBRATION_TEXTS, calibrated, unrelatedCosine } from './semantic-calibration.js';
+
+/** Texts that have nothing in common but `shared`, the part of its vector that each text of the model has. */
+function vectorsWith(shared: number): number[][] {
+  const size = CALIBRATION_TEXTS.length;
+  return CALIBRATION_TEXTS.map((_, at) => Array.from({ length: size + 1 }, (_, place) => (place === at ? Math.sqrt(1 - shared) : place === size ? Math.sqrt(shared) : 0)));
+}
+
+describe('semantic scores', () => {
+  it.each([0, 0.1, 0.7])('are 0 at the cosine %d of unrelated texts, and 1 for the same text', (shared) => {
+    const unrelated = unrelatedCosine(vectorsWith(shared));
+    expect(unrelated).toBeCloseTo(shared, 6);
+    expect(calibrated(unrelated, unrelated)).toBe(0);
+    expect(calibrated(-1, unrelated)).toBe(0);
+    expect(calibrated(1, unrelated)).toBe(1);
+    expect(calibrated(unrelated + (1 - unrelated) / 2, unrelated)).toBeCloseTo(0.5, 6);
+  });
+
+  it('are 0 for a model of which all texts are alike', () => {
+    const unrelated = unrelatedCosine(CALIBRATION_TEXTS.map(() => [1, 0]));
+    expect(unrelated).toBe(1);
+    expect(calibrated(1, unrelated)).toBe(0);
+  });
+
+  it('are not shifted by texts of other languages, which are further apart', () => {
+    // Each language has a direction of its own, in which its texts are half.
+    const vectors = CALIBRATION_TEXTS.map((_, at) => Array.from({ length: 30 }, (_, place) => (place === at || place === 24 + Math.floor(at / 4) ? 1 : 0)));
+    expect(unrelatedCosine(vectors)).toBeCloseTo(0.5, 6);
+  });
+});

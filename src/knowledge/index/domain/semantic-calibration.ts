@@ -1,0 +1,42 @@
+/**
+ * Texts of which no two of a language have a subject or a word in common. Languages are not mixed: texts of two languages are further
+ * apart than unrelated texts of one.
+ */
+const UNRELATED_TEXTS = [
+  ['Moss covers shaded granite.', 'Her violin needs new strings.', 'Bishops move diagonally.', 'Parliament rejected both amendments yesterday.'],
+  ['Gletscher formen enge Täler.', 'Der Bäcker knetet Teig.', 'Astronauten trainieren unter Wasser.', 'Mein Onkel sammelt Briefmarken.'],
+  ['Los delfines duermen poco.', 'Aquella novela ganó tres premios.', 'El herrero templa acero.', 'Hoy sopla viento del norte.'],
+  ['Пчёлы опыляют яблони.', 'Дирижёр поднял палочку.', 'На дне озера лежит якорь.', 'Скульптор выбрал белый мрамор.'],
+  ['蜗牛在雨后爬行。', '她每天练习书法。', '火箭发射成功了。', '丝绸古道穿越沙漠。'],
+  ['カエルは池で鳴く。', '祖父が将棋を教えた。', '富士山に初雪が降った。', '新しい橋を設計する。'],
+] as const;
+
+/** What a model is calibrated with: constants, so that nothing that anyone has stored shows in a score. */
+export const CALIBRATION_TEXTS: readonly string[] = UNRELATED_TEXTS.flat();
+
+/** Above it, two texts have something in common: three of four unrelated pairs are below. */
+const QUANTILE = 0.75;
+
+/**
+ * The cosine that unrelated texts of a model have.
+ * @param vectors of `CALIBRATION_TEXTS`, none of them without a direction
+ */
+export function unrelatedCosine(vectors: readonly (readonly number[])[]): number {
+  let start = 0;
+  const cosines = UNRELATED_TEXTS.flatMap(({ length }) => {
+    const group = vectors.slice(start, (start += length));
+    return group.flatMap((left, index) => group.slice(index + 1).map((right) => cosine(left, right)));
+  });
+  const atQuantile = cosines.sort((left, right) => left - right)[Math.floor(QUANTILE * cosines.length)] ?? 0;
+  return Math.min(Math.max(atQuantile, 0), 1);
+}
+
+/** 0 for what is no nearer than unrelated texts, 1 for the same text. */
+export function calibrated(similarity: number, unrelated: number): number {
+  return unrelated >= 1 ? 0 : Math.min(Math.max((similarity - unrelated) / (1 - unrelated), 0), 1);
+}
+
+function cosine(left: readonly number[], right: readonly number[]): number {
+  const product = left.reduce((sum, number, index) => sum + number * (right[index] ?? 0), 0);
+  return product / (Math.hypot(...left) * Math.hypot(...right));
+}
