@@ -1,12 +1,7 @@
 import type { BlockList } from '../formats/block-list.js';
 import { withoutContents, withoutFurniture } from './pdf-furniture.js';
-import { type Line, rightOf } from './pdf-lines.js';
+import { type Line, type PageLines, rightOf } from './pdf-lines.js';
 import { continuation, type Table, tableAt } from './pdf-tables.js';
-
-export interface PageLines {
-  readonly page: number;
-  readonly lines: readonly Line[];
-}
 
 /** Letters of a heading are larger than those of the text by so much, and it is short. */
 const HEADING_FACTOR = 1.15;

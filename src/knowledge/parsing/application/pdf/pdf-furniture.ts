@@ -1,5 +1,4 @@
-import type { PageLines } from './pdf-blocks.js';
-import type { Line } from './pdf-lines.js';
+import type { Line, PageLines } from './pdf-lines.js';
 
 /** So many lines from the top and from the bottom may be running headers and footers. */
 const OUTER_LINES = 3;

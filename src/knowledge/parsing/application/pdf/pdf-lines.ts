@@ -28,6 +28,11 @@ export interface Line {
   readonly size: number;
 }
 
+export interface PageLines {
+  readonly page: number;
+  readonly lines: readonly Line[];
+}
+
 /** Of the size of letters: a wider gap is one between columns or cells, a narrower one than the second joins letters. */
 const WIDE_GAP = 1.2;
 const WORD_GAP = 0.2;

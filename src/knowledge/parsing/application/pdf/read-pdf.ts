@@ -4,8 +4,8 @@ import { BlockList } from '../formats/block-list.js';
 import type { FormatReader } from '../formats/reading.js';
 import { languageOf, oneLine } from '../formats/text-of.js';
 import { MAX_PDF_PAGES } from '../../limits.js';
-import { type Line, linesOf, type TextPiece } from './pdf-lines.js';
-import { addPages, type PageLines } from './pdf-blocks.js';
+import { type Line, linesOf, type PageLines, type TextPiece } from './pdf-lines.js';
+import { addPages } from './pdf-blocks.js';
 
 type Pdf = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
 
