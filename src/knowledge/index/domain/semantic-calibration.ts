@@ -14,9 +14,6 @@ const UNRELATED_TEXTS = [
 /** What a model is calibrated with: constants, so that nothing that anyone has stored shows in a score. */
 export const CALIBRATION_TEXTS: readonly string[] = UNRELATED_TEXTS.flat();
 
-/** Above it, two texts have something in common: three of four unrelated pairs are below. */
-const QUANTILE = 0.75;
-
 /**
  * The cosine that unrelated texts of a model have.
  * @param vectors of `CALIBRATION_TEXTS`, none of them without a direction
@@ -27,13 +24,18 @@ export function unrelatedCosine(vectors: readonly (readonly number[])[]): number
     const group = vectors.slice(start, (start += length));
     return group.flatMap((left, index) => group.slice(index + 1).map((right) => cosine(left, right)));
   });
-  const atQuantile = cosines.sort((left, right) => left - right)[Math.floor(QUANTILE * cosines.length)] ?? 0;
-  return Math.min(Math.max(atQuantile, 0), 1);
+  const median = cosines.sort((left, right) => left - right)[Math.floor(cosines.length / 2)] ?? 0;
+  return Math.min(Math.max(median, 0), 1);
 }
 
-/** 0 for what is no nearer than unrelated texts, 1 for the same text. */
+/**
+ * 0 for what is no nearer than unrelated texts, 1 for the same text. A passage that answers a question stands about half way between the
+ * two, which comes to 0.75: it counts as much as one that has most words of the question.
+ */
 export function calibrated(similarity: number, unrelated: number): number {
-  return unrelated >= 1 ? 0 : Math.min(Math.max((similarity - unrelated) / (1 - unrelated), 0), 1);
+  if (unrelated >= 1) return 0;
+  const nearness = Math.min(Math.max((similarity - unrelated) / (1 - unrelated), 0), 1);
+  return 1 - (1 - nearness) ** 2;
 }
 
 function cosine(left: readonly number[], right: readonly number[]): number {
