@@ -30,16 +30,37 @@ afterAll(async () => {
   await endpoint.close();
 });
 
-function recallBy(semanticWeight: number): Promise<number> {
+function recallBy(semanticWeight: number, more: object = {}): Promise<number> {
   return recallAt(5, set.questions, async (question) => {
-    const found = await search(service, { id: knowledge.organizationId }, knowledge.agentId, question, { semanticWeight, scoreThreshold: 0, maxResults: 5 });
+    const found = await search(service, { id: knowledge.organizationId }, knowledge.agentId, question, { semanticWeight, maxResults: 5, ...more });
     return found.map(({ chunkId }) => answers.get(chunkId) ?? '');
   });
 }
 
-it('keywords and meaning together find at least as many answers as the better of both alone', async () => {
-  const [keywords, meaning, hybrid] = [await recallBy(0), await recallBy(1), await recallBy(0.4)];
+const ALL = { scoreThreshold: 0 };
+
+it('keywords and meaning together find at least as many answers as the better of both alone, also under the default threshold', async () => {
+  const [keywords, meaning, hybrid] = [await recallBy(0, ALL), await recallBy(1, ALL), await recallBy(0.4, ALL)];
   expect(hybrid).toBeGreaterThanOrEqual(Math.max(keywords, meaning));
   // What is played for a model finds by meaning what keywords do not, or nothing would be shown.
   expect(hybrid).toBeGreaterThan(keywords);
+  expect(await recallBy(0.4)).toBeGreaterThanOrEqual(Math.max(keywords, meaning));
+});
+
+it('no question goes empty for the default threshold', async () => {
+  for (const { text } of set.questions) {
+    const found = await search(service, { id: knowledge.organizationId }, knowledge.agentId, text);
+    expect({ text, found: found.length }).not.toMatchObject({ found: 0 });
+  }
+});
+
+it('the same pages, indexed twice in another order, answer with the same passages in the same order', async () => {
+  const other = await Knowledge.start(service);
+  for (const { key, title, blocks } of set.documents.toReversed()) await other.put(key, blocks, { title });
+  await untilEmbedded(service, other.agentId);
+  const answersOf = async ({ organizationId, agentId }: Knowledge, question: string): Promise<object[]> => {
+    const found = await search(service, { id: organizationId }, agentId, question, { ...ALL, maxResults: 10 });
+    return found.map(({ url, heading, text, score }) => ({ url, heading, text, score }));
+  };
+  for (const { text } of set.questions.filter((_, index) => index % 4 === 0)) expect(await answersOf(other, text)).toEqual(await answersOf(knowledge, text));
 });

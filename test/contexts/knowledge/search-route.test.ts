@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestOrganization, useService } from '../../support/harness.js';
 import { learn, type Owner, searchKnowledge } from '../../support/knowledge.js';
+import { Knowledge, text } from './support.js';
 
 const service = useService();
 let organization: TestOrganization;
@@ -18,12 +19,23 @@ describe('a search by the route', () => {
   it('answers passages with their source, best first, each with all its fields', async () => {
     const [found] = await searchKnowledge(service, owner, 'lions');
     expect(found).toEqual({
-      ...{ sourceId: expect.any(String), kind: 'upload', title: 'notes.txt', url: null, heading: null, page: null },
+      ...{ sourceId: expect.any(String), kind: 'upload', title: 'notes.txt', url: null, heading: null, headings: [], page: null },
       ...{ text: expect.stringContaining('lions'), score: expect.any(Number), semanticScore: null, keywordScore: expect.any(Number) },
     });
     const scores = (await searchKnowledge(service, owner, 'lions herd', { maxResults: 7 })).map(({ score }) => score);
     expect(scores).toHaveLength(7);
     expect(scores).toEqual([...scores].sort((left, right) => right - left));
+  });
+
+  it('names the headings above a passage of a page, and the address with the anchor nearest above it', async () => {
+    const knowledge = new Knowledge(service, organization.id, await service.agent(organization.key));
+    const headings = ['Zoo', 'Cats'].map((text, index) => ({ kind: 'heading' as const, level: index + 1, text }));
+    const { documentId } = await knowledge.put('cats', [...headings, ...text('tigers sleep')], { title: 'The zoo' });
+    const find = async (): Promise<object[]> => [...(await searchKnowledge(service, { ...owner, agentId: knowledge.agentId }, 'tigers'))];
+    const expected = { kind: 'website', title: 'The zoo', heading: 'Zoo › Cats', headings: ['Zoo', 'Cats'], text: 'tigers sleep' };
+    expect(await find()).toMatchObject([{ ...expected, url: 'https://site.test/cats' }]);
+    await service.database.query("update knowledge_chunks set anchor = 'big cats' where document_id = $1::uuid", [documentId]);
+    expect(await find()).toMatchObject([{ ...expected, url: 'https://site.test/cats#big%20cats' }]);
   });
 
   it("takes the agent's settings where it names none, and its own where it does, without the feature", async () => {

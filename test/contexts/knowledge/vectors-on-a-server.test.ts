@@ -50,8 +50,8 @@ async function chunksOf(organizationId: string, agentId: string, texts: readonly
   const documentId = newId();
   await open.database.query(
     `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, scope, digest, revision, chunks, bytes, created_at, updated_at)
-     values ($1::uuid, $2::uuid, $3::uuid, 'upload', $1::uuid::text, decode(md5($1::uuid::text), 'hex'), 't', null, $4::text::jsonb, '\\x00', 1, 1, 1, now(), now())`,
-    [documentId, organizationId, agentId, scope === null ? null : JSON.stringify(scope)],
+     values ($1::uuid, $2::uuid, $3::uuid, 'upload', $1::uuid::text, decode(md5($1::uuid::text), 'hex'), 't', null, $4::text::jsonb, '\\x00', 1, $5::integer, 1, now(), now())`,
+    [documentId, organizationId, agentId, scope === null ? null : JSON.stringify(scope), texts.length],
   );
   const ids: string[] = [];
   for (const [position, text] of texts.entries()) {
@@ -100,7 +100,8 @@ describe('vectors on a database server', () => {
     const ids = await chunksOf(organizationId, many, words);
     const hidden = await chunksOf(organizationId, many, ['secret automobile'], { team: 'red' });
     const theirs = await chunksOf(other, few, ['automobile']);
-    await embed(organizationId, model.id, [...ids, ...hidden], size);
+    const crowd = await chunksOf(organizationId, many, Array.from({ length: 30 }, (_, index) => `vehicle physician vacation ${String(index)}`), { team: 'blue' });
+    await embed(organizationId, model.id, [...ids, ...hidden, ...crowd], size);
     await embed(other, model.id, theirs, size);
     const scope = { organizationId, agentId: many, userContext: null };
     const query = vectorOf('vehicle vehicle physician vacation vacation vacation', size);

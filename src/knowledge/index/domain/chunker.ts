@@ -5,6 +5,8 @@ import { splitText } from './split-text.js';
 export interface Chunk {
   /** The headings above it, outermost first; null where there are none. */
   readonly heading: string | null;
+  /** Of the page, nearest above it: what stands after the `#` of an address. */
+  readonly anchor?: string | null;
   readonly page: number | null;
   readonly text: string;
 }

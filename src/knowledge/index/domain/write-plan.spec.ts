@@ -3,9 +3,9 @@ import type { PreparedChunk } from '../application/indexing/prepared-document.js
 import { type ChunkRow, planWrites, VALID_FOR_GOOD } from './write-plan.js';
 
 const stored = (digest: string, position: number, changes: Partial<ChunkRow> = {}): ChunkRow => {
-  return { id: `${digest}${position}`, digest, position, page: null, validFrom: 1, validUntil: VALID_FOR_GOOD, isPlaced: true, ...changes };
+  return { id: `${digest}${position}`, digest, position, anchor: null, page: null, validFrom: 1, validUntil: VALID_FOR_GOOD, isPlaced: true, ...changes };
 };
-const wanted = (...digests: string[]): PreparedChunk[] => digests.map((digest, position) => ({ digest, position, heading: null, page: null, text: digest }));
+const wanted = (...digests: string[]): PreparedChunk[] => digests.map((digest, position) => ({ digest, position, heading: null, anchor: null, page: null, text: digest }));
 
 describe('planWrites', () => {
   it('leaves a document that is the same alone', () => {

@@ -6,6 +6,7 @@ export interface ChunkRow {
   /** In hex. */
   readonly digest: string;
   readonly position: number;
+  readonly anchor: string | null;
   readonly page: number | null;
   readonly validFrom: number;
   readonly validUntil: number;
@@ -18,13 +19,14 @@ export const VALID_FOR_GOOD = 2_147_483_647;
 export interface ChangedChunk {
   readonly id: string;
   readonly position: number;
+  readonly anchor: string | null;
   readonly page: number | null;
 }
 
 /** What turns the stored chunks of a document into those that it shall have. */
 export interface WritePlan {
   readonly inserted: readonly PreparedChunk[];
-  /** Stay, with another position or page, or in spite of a write that was given up. */
+  /** Stay, with another position, anchor or page, or in spite of a write that was given up. */
   readonly changed: readonly ChangedChunk[];
   /** Are seen until the document has its next revision. */
   readonly dropped: readonly string[];
@@ -48,8 +50,8 @@ export function planWrites(stored: readonly ChunkRow[], wanted: readonly Prepare
       continue;
     }
     kept.add(row.id);
-    const { position, page } = chunk;
-    if (row.position !== position || row.page !== page || row.validUntil !== VALID_FOR_GOOD) changed.push({ id: row.id, position, page });
+    const { position, anchor, page } = chunk;
+    if (row.position !== position || row.anchor !== anchor || row.page !== page || row.validUntil !== VALID_FOR_GOOD) changed.push({ id: row.id, position, anchor, page });
   }
   const left = stored.filter(({ id }) => !kept.has(id));
   const isSeen = ({ validFrom, validUntil }: ChunkRow): boolean => validFrom <= revision && revision < validUntil;

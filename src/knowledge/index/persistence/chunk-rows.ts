@@ -73,16 +73,16 @@ async function insert(
   document: DocumentSql,
 ): Promise<string | null> {
   const numbered = chunks.map(({ terms }, index) => ({ number: partition.firstNumber + index, terms }));
-  const rows = chunks.map(({ chunk: { position, heading, page, text, digest }, terms }, index) => {
-    return { id: newId(), position, heading, page, text, digest, number: partition.firstNumber + index, length: terms.length };
+  const rows = chunks.map(({ chunk: { position, heading, anchor, page, text, digest }, terms }, index) => {
+    return { id: newId(), position, heading, anchor, page, text, digest, number: partition.firstNumber + index, length: terms.length };
   });
   const [row] = await transaction.query<{ id: string }>(
     `with document as (${document.sql}),
      chunks as (
-       insert into knowledge_chunks (id, organization_id, agent_id, document_id, position, heading, page, text, digest, valid_from, partition, number, length)
-       select t.id, $1::uuid, $2::uuid, document.id, t.position, t.heading, t.page, t.text, decode(t.digest, 'hex'), $4::integer, $${FIRST_OF_TERMS}::integer, t.number, t.length
+       insert into knowledge_chunks (id, organization_id, agent_id, document_id, position, heading, anchor, page, text, digest, valid_from, partition, number, length)
+       select t.id, $1::uuid, $2::uuid, document.id, t.position, t.heading, t.anchor, t.page, t.text, decode(t.digest, 'hex'), $4::integer, $${FIRST_OF_TERMS}::integer, t.number, t.length
          from document, jsonb_to_recordset($3::text::jsonb)
-           as t(id uuid, position integer, heading text, page integer, text text, digest text, number integer, length integer)),
+           as t(id uuid, position integer, heading text, anchor text, page integer, text text, digest text, number integer, length integer)),
      ${insertTermsSql(FIRST_OF_TERMS)}
      select id::text as id from document`,
     [organizationId, agentId, JSON.stringify(rows), validFrom, ...insertTermsParameters(partition.id, numbered, isVisible), ...document.parameters],

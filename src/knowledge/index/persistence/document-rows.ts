@@ -44,7 +44,7 @@ export async function readDocument(executor: SqlExecutor, { organizationId, agen
   const [row] = await executor.query<DocumentRow & { readonly chunks: string | null }>(
     `select id::text as id, encode(digest, 'hex') as digest, revision, writer::text as writer,
             case when digest <> decode($5::text, 'hex') then (select json_agg(json_build_object('id', c.id, 'digest', encode(c.digest, 'hex'),
-              'position', c.position, 'page', c.page, 'validFrom', c.valid_from, 'validUntil', c.valid_until,
+              'position', c.position, 'anchor', c.anchor, 'page', c.page, 'validFrom', c.valid_from, 'validUntil', c.valid_until,
               'isPlaced', coalesce(p.scope_digest = decode($6::text, 'hex'), false)) order by c.position, c.id)
               from knowledge_chunks c left join knowledge_partitions p on p.id = c.partition where c.organization_id = $1::uuid and c.document_id = d.id)::text end as chunks
        from knowledge_documents d
@@ -119,7 +119,7 @@ export async function agentOf(executor: SqlExecutor, organizationId: string, doc
 
 export function chunksOfDocument(executor: SqlExecutor, { organizationId, scope }: IndexedSource, documentId: string): Promise<ChunkRow[]> {
   return executor.query<ChunkRow>(
-    `select c.id::text as id, encode(c.digest, 'hex') as digest, c.position, c.page, c.valid_from as "validFrom", c.valid_until as "validUntil",
+    `select c.id::text as id, encode(c.digest, 'hex') as digest, c.position, c.anchor, c.page, c.valid_from as "validFrom", c.valid_until as "validUntil",
             coalesce(p.scope_digest = decode($3::text, 'hex'), false) as "isPlaced"
        from knowledge_chunks c left join knowledge_partitions p on p.id = c.partition
       where c.organization_id = $1::uuid and c.document_id = $2::uuid order by c.position, c.id`,
@@ -139,8 +139,8 @@ export async function outdatedChunks(executor: SqlExecutor, organizationId: stri
 
 export async function changeChunks(transaction: SqlExecutor, organizationId: string, documentId: string, changed: readonly ChangedChunk[]): Promise<void> {
   await transaction.query(
-    `update knowledge_chunks c set position = t.position, page = t.page, valid_until = $3::integer
-       from jsonb_to_recordset($2::text::jsonb) as t(id uuid, position integer, page integer)
+    `update knowledge_chunks c set position = t.position, anchor = t.anchor, page = t.page, valid_until = $3::integer
+       from jsonb_to_recordset($2::text::jsonb) as t(id uuid, position integer, anchor text, page integer)
       where c.organization_id = $4::uuid and c.id = t.id and c.document_id = $1::uuid`,
     [documentId, JSON.stringify(changed), VALID_FOR_GOOD, organizationId],
   );

@@ -11,6 +11,7 @@ import { COMPUTE_SLICE_MS } from '../../limits.js';
 
 export interface PreparedChunk extends Chunk {
   readonly position: number;
+  readonly anchor: string | null;
   /** Of the title, the heading and the text: what is searched, and what a vector is made of. In hex. */
   readonly digest: string;
 }
@@ -33,12 +34,12 @@ export async function prepareDocument(source: IndexedSource, parsed: ParsedDocum
   const whole = createHash('sha256').update(JSON.stringify([title, source.url, source.scope === null ? null : Object.entries(source.scope).sort()]));
   const chunks: PreparedChunk[] = [];
   let bytes = 0;
-  for (const { heading: given, page, text: raw } of chunksOf(parsed)) {
-    const [heading, text] = [given === null ? null : storableText(given), storableText(raw)];
+  for (const { heading: given, anchor: name = null, page, text: raw } of chunksOf(parsed)) {
+    const [heading, anchor, text] = [given === null ? null : storableText(given), name === null ? null : storableText(name), storableText(raw)];
     const digest = createHash('sha256').update(embeddedText(title, heading, text)).digest('hex');
-    whole.update(`${digest} ${String(page)} `);
+    whole.update(`${digest} ${String(page)} ${anchor === null ? '' : JSON.stringify(anchor)}`);
     bytes += Buffer.byteLength(text);
-    chunks.push({ heading, page, text, digest, position: chunks.length });
+    chunks.push({ heading, anchor, page, text, digest, position: chunks.length });
     await slice.rest();
   }
   return { chunks, digest: whole.digest(), bytes, title, language: await languageOf(parsed, chunks, slice) };
