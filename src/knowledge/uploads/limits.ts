@@ -35,5 +35,5 @@ export const UNREMOVED_MS = 10 * 60_000;
 
 /** Documents, or files, of an agent that is gone which are removed before the next ones are looked for. */
 export const REMOVE_BATCH = 100;
-/** Words of its vocabulary removed by one statement. */
+/** Terms of its index removed by one statement. */
 export const TERMS_BATCH = 1_000;

@@ -56,7 +56,7 @@ export async function readDocument(executor: SqlExecutor, { organizationId, agen
   return { document, chunks: chunks === null ? [] : (JSON.parse(chunks) as ChunkRow[]) };
 }
 
-/** Without chunks yet, and unseen. The transaction must have looked for it under the lock of the vocabulary. */
+/** Without chunks yet, and unseen. The transaction must have looked for it under the agent's lock. */
 export async function insertDocument(transaction: SqlExecutor, source: IndexedSource, now: Date): Promise<DocumentRow> {
   const id = source.id ?? newId();
   await transaction.query(

@@ -60,13 +60,8 @@ export class KeywordRanking {
     for (const [at, { lengths }] of blocks.entries()) {
       for (let slot = 0; 2 * slot < lengths.length; slot += 1) this.lengths[at * BLOCK_SIZE + slot] = visibleLength(lengths, slot);
     }
-    let [chunks, sum] = [0, 0];
-    for (const length of this.lengths) {
-      sum += length;
-      if (length > 0) chunks += 1;
-    }
-    this.chunks = chunks;
-    this.averageLength = sum / Math.max(1, chunks);
+    this.chunks = this.lengths.reduce((count, length) => (length > 0 ? count + 1 : count), 0);
+    this.averageLength = this.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, this.chunks);
     this.sums = new Float64Array(places);
     this.nearBounds = new Float64Array(places);
   }
@@ -77,12 +72,13 @@ export class KeywordRanking {
    */
   static async of(blocks: readonly { readonly lengths: Uint8Array }[], words: readonly (readonly RankedTerm[])[], slice: TimeSlice): Promise<KeywordRanking> {
     const ranking = new KeywordRanking(blocks, words.length);
-    const state = { before: undefined as KnownWord | undefined, beforeFrequencies: new Float32Array(ranking.lengths.length), frequencies: new Float32Array(ranking.lengths.length) };
+    let before: { readonly word: KnownWord; readonly frequencies: Float32Array } | undefined;
     for (const terms of words) {
-      const word = await ranking.add(terms, state.frequencies, slice);
+      const frequencies = new Float32Array(ranking.lengths.length);
+      const word = await ranking.add(terms, frequencies, slice);
       if (!word) continue;
-      if (state.before) await ranking.bound(state.before, word, state.beforeFrequencies, state.frequencies, slice);
-      [state.before, state.beforeFrequencies, state.frequencies] = [word, state.frequencies, state.beforeFrequencies.fill(0)];
+      if (before) ranking.bound(Math.min(before.word.information, word.information), before.frequencies, frequencies);
+      before = { word, frequencies };
     }
     return ranking;
   }
@@ -115,7 +111,8 @@ export class KeywordRanking {
     const information = informationOf(this.chunks, Math.max(1, having)) * (having > 0 ? 1 : UNKNOWN_WORD);
     this.information += information;
     if (having === 0) return undefined;
-    for (const [place, frequency] of frequencies.entries()) {
+    for (let place = 0; place < frequencies.length; place += 1) {
+      const frequency = frequencies[place] ?? 0;
       if (frequency > 0) this.sums[place] = (this.sums[place] ?? 0) + information * saturated(frequency, this.lengths[place] ?? 0, this.averageLength);
     }
     this.knownInformation += information;
@@ -125,25 +122,23 @@ export class KeywordRanking {
     return word;
   }
 
-  private async bound(before: KnownWord, word: KnownWord, left: Float32Array, right: Float32Array, slice: TimeSlice): Promise<void> {
-    const information = Math.min(before.information, word.information);
+  /** @param information that the nearness of two words gives, whose frequencies in all chunks are `left` and `right` */
+  private bound(information: number, left: Float32Array, right: Float32Array): void {
     this.nearInformation += information;
-    for (const [place, frequency] of right.entries()) {
-      if (frequency > 0 && (left[place] ?? 0) > 0) this.nearBounds[place] = (this.nearBounds[place] ?? 0) + information;
+    for (let place = 0; place < right.length; place += 1) {
+      if ((right[place] ?? 0) > 0 && (left[place] ?? 0) > 0) this.nearBounds[place] = (this.nearBounds[place] ?? 0) + information;
     }
-    await slice.rest();
   }
 
   /** At least the `limit` best, where as many have a word, and those that equal the last of them. */
   async best(limit: number, slice: TimeSlice): Promise<RankedChunk[]> {
     const worst = new LeastOf(limit);
-    for (const sum of this.sums) if (sum > 0) worst.add(this.relevance(sum, 0));
-    const least = worst.least;
+    for (const sum of this.sums) worst.add(sum);
+    const least = this.relevance(worst.least, 0);
     const candidates: { readonly place: number; readonly bound: number }[] = [];
-    for (const [place, sum] of this.sums.entries()) {
-      if (sum === 0) continue;
-      const bound = this.relevance(sum, this.nearBounds[place] ?? 0);
-      if (bound >= least) candidates.push({ place, bound });
+    for (let place = 0; place < this.sums.length; place += 1) {
+      const bound = this.relevance(this.sums[place] ?? 0, this.nearBounds[place] ?? 0);
+      if (bound > 0 && bound >= least) candidates.push({ place, bound });
     }
     candidates.sort((left, right) => right.bound - left.bound);
     await slice.rest();
@@ -195,15 +190,15 @@ function positionsOf(terms: readonly PlacedTerm[], place: number): readonly numb
   return each.length === 1 ? (each[0] ?? []) : each.flat().sort((left, right) => left - right);
 }
 
-/** The least of the so many greatest numbers that were added. */
+/** The least of the so many greatest numbers above 0 that were added. */
 class LeastOf {
   private readonly greatest: number[] = [];
 
   constructor(private readonly count: number) {}
 
-  /** Below every number as long as there are too few. */
+  /** 0 as long as there are too few. */
   get least(): number {
-    return this.greatest.length < this.count ? Number.NEGATIVE_INFINITY : (this.greatest[0] ?? Number.NEGATIVE_INFINITY);
+    return this.greatest.length < this.count ? 0 : (this.greatest[0] ?? 0);
   }
 
   add(number: number): void {
