@@ -7,7 +7,7 @@ export interface Said {
   readonly name?: string | null;
   readonly url?: string | null;
   readonly formats?: readonly DocumentFormat[];
-  readonly origin?: string;
+  readonly organizationId?: string;
 }
 
 /** What is read of a document, in this process. */
@@ -20,9 +20,9 @@ async function* partsOf(content: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** A document as the port takes it. */
-export function documentOf(text: string | Buffer, { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS, origin }: Said = {}): DocumentInput {
+export function documentOf(text: string | Buffer, { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS, organizationId = 'an organization' }: Said = {}): DocumentInput {
   const content = Buffer.from(text as string);
-  return { content: partsOf(content), size: content.length, contentType, name, url, formats, origin };
+  return { organizationId, content: () => partsOf(content), size: content.length, contentType, name, url, formats };
 }
 
 /** Bytes of a text in an encoding of one or two bytes a character. */

@@ -1,5 +1,11 @@
-/** Parser processes of one service; fewer where the machine has fewer cores. */
-export const MAX_PARSERS = 2;
+/** Parser processes of one service, whatever its cores: they are shared out by who may use how many. One organization has at most all but one. */
+export const MAX_PARSERS = 3;
+/** Of these for documents that take long, one an organization; others wait. The rest is left to quick documents. */
+export const MAX_SLOW_PARSERS = 2;
+/** A larger document is taken for slow from the beginning. */
+export const MAX_QUICK_BYTES = 1024 * 1024;
+/** A document that takes more of processor time is slow: it goes on as such where there is room, and else begins again when it has its turn. */
+export const QUICK_PROCESSOR_MS = 1_000;
 /** An unused parser process ends after this. */
 export const PARSER_IDLE_MS = 60_000;
 /** Old and young objects of a parser's heap, in MiB. What is outside of it counts in the process's resident memory. */
@@ -11,16 +17,17 @@ export const MAX_RESTING_BYTES = 224 * 1024 * 1024;
 /** A fresh parser that does not even answer is stuck. */
 export const PARSER_START_MS = 30_000;
 
-/** From the last byte of a page to its text. */
-export const PAGE_LIMIT_MS = 10_000;
-/** From the last byte of a file to its text, and for each MiB that it has. */
-export const FILE_LIMIT_MS = 30_000;
-export const FILE_LIMIT_MS_PER_MIB = 1_000;
+/** Processor time of all attempts at a document, for each whole MiB that it has, and at most. It is unreadable then, as `too_slow`. */
+export const PROCESSOR_MS = 10_000;
+export const PROCESSOR_MS_PER_MIB = 1_000;
+export const MAX_PROCESSOR_MS = 60_000;
+/** An attempt ends as well after so many times that time has passed: its parser waits for something, or for its turn at a core. */
+export const ELAPSED_PER_PROCESSOR_TIME = 4;
+/** Between two looks at the time that a document has taken. */
+export const TIME_CHECK_MS = 100;
 /** For a document's next bytes to come from where it is kept. */
 export const CONTENT_STALL_MS = 30_000;
 
-/** A document that is no larger is kept until it is read, so that it can be sent again where the parser ended. */
-export const KEPT_FOR_RETRY_BYTES = 1024 * 1024;
 /** One part of a document on its way to the parser. */
 export const MAX_PART_BYTES = 256 * 1024;
 /** What a parser holds of one document. Above the 50 MB of an upload. */

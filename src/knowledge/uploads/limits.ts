@@ -15,8 +15,8 @@ export const MAX_SCOPE_BYTES = 2_048;
 export const UPLOADS_WRITTEN_AT_ONCE = 3;
 export const UPLOADS_STORED_AT_ONCE = 8;
 
-/** Files that one worker process has parsed at a time. More than `TURNS_OF_ORGANIZATION`, so that one organization never takes all. */
-export const PARSED_AT_ONCE = 3;
+/** Files that one worker process has parsed at a time. More than two times `TURNS_OF_ORGANIZATION`, so that two organizations with slow files do not take all. */
+export const PARSED_AT_ONCE = 5;
 /** Files of one organization that wait in the queue, or are parsed, at a time; its others have no job yet. */
 export const TURNS_OF_ORGANIZATION = 2;
 /** The pauses between them add up to ten minutes: a file store may be away for that long. */

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLOSE_STEP_MS } from './limits.js';
 import { ProcessGroup } from './process-group.js';
-import { readProcessTable } from './process-table.js';
+import { processorTimeMs, readProcessTable } from './process-table.js';
 import type { Excess, ProcessWatch } from './process-watch.js';
 
 export interface ProcessEnd {
@@ -62,6 +62,11 @@ export class ChildProcess {
 
   get hasEnded(): boolean {
     return this.gone;
+  }
+
+  /** The child's alone, in milliseconds; undefined where the system does not tell. */
+  processorTimeMs(): number | undefined {
+    return processorTimeMs(this.pid);
   }
 
   /** Whether this process goes on for as long as the child runs, as it does at first. */

@@ -1,6 +1,6 @@
 import { type ChildProcess as NodeChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { availableParallelism, constants, setPriority } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/index.js';
 import { ChildProcess, type SpawnedProcess } from './child-process.js';
@@ -19,9 +19,6 @@ export interface ProcessCommand {
   /** Starts it on Windows too, where nothing but itself keeps it in bounds and ends it with its owner: its input ends then. */
   readonly boundsItself?: boolean;
 }
-
-/** How many processes can compute at the same time on this machine. */
-export const AVAILABLE_CORES = availableParallelism();
 
 /** The child cannot be started. */
 export class ProcessNotStarted extends Error {}

@@ -10,6 +10,9 @@ export interface ProcessEntry {
   readonly startTime: string;
 }
 
+/** What Linux counts processor time in, on all machines. */
+const MS_PER_TICK = 10;
+
 /** A machine may have thousands of processes, and other work must not wait until all of them are read. */
 const READ_AT_ONCE = 100;
 
@@ -22,11 +25,16 @@ function readOrEmpty(path: string): string {
   }
 }
 
-/** Undefined for a process that is gone or has ended. */
-export function readProcess(pid: number): ProcessEntry | undefined {
+/** Without the first two; none where there is no /proc. */
+function fieldsOf(pid: number): readonly string[] {
   const stat = readOrEmpty(`/proc/${pid}/stat`);
   // The name stands in brackets and may hold anything, brackets too.
-  const [state, parent, group, session, ...others] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** Undefined for a process that is gone or has ended. */
+export function readProcess(pid: number): ProcessEntry | undefined {
+  const [state, parent, group, session, ...others] = fieldsOf(pid);
   const startTime = others[15];
   if (state === undefined || state === 'Z' || state === 'X' || startTime === undefined) return undefined;
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), startTime };
@@ -56,4 +64,10 @@ function processIds(): readonly number[] {
 export function residentBytes(pid: number): number {
   const [, kib = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/status`)) ?? [];
   return Number(kib) * 1024;
+}
+
+/** Processor time that all threads of a process have taken, in milliseconds; undefined where there is no /proc, and once it is gone. */
+export function processorTimeMs(pid: number): number | undefined {
+  const [user, system] = fieldsOf(pid).slice(11, 13);
+  return user === undefined || system === undefined ? undefined : (Number(user) + Number(system)) * MS_PER_TICK;
 }

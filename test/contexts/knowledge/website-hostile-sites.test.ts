@@ -5,7 +5,7 @@ import { OutboxRelay } from '../../../src/platform/jobs/outbox-relay.js';
 import { ADDRESS_CORPUS, misleadingUrls } from '../../support/address-corpus.js';
 import { Canary } from '../../support/canary.js';
 import { type TestOrganization, useService } from '../../support/harness.js';
-import { pdfOf } from '../../support/pdf-writer.js';
+import { nestedFormsPdf } from '../../support/nested-forms-pdf.js';
 import { type SiteListener, useSite } from '../../support/site-server.js';
 import { until } from '../../support/until.js';
 import { AgentWebsite } from '../../support/websites.js';
@@ -93,11 +93,11 @@ describe('a site whose server does everything wrong', () => {
 
   it('has those pages fail, and all others indexed', async () => {
     clock.hurried = true;
-    const slow = pdfOf([[{ text: 'x', y: 1 }]], { stream: 'q\n'.repeat(2_000_000) });
+    const slow = nestedFormsPdf();
     const { parse } = ParserProcess.prototype as { parse: (this: ParserProcess, ...parameters: Parameters<ParserProcess['parse']>) => ReturnType<ParserProcess['parse']> };
     jest.spyOn(ParserProcess.prototype, 'parse').mockImplementation(function (this: ParserProcess, delivery, signal) {
-      const limitMs = delivery.request.url?.endsWith('/slow.pdf') ? 50 : delivery.limitMs;
-      return parse.call(this, { ...delivery, limitMs }, signal);
+      if (delivery.request.url?.endsWith('/slow.pdf') === true) Object.assign(delivery.turn, { limitMs: 50 });
+      return parse.call(this, delivery, signal);
     });
     const bad = ['/drip', '/endless', '/circle', '/bomb', '/slow.pdf', '/archive'];
     const good = Array.from({ length: 10 }, (_none, index) => `/good/${index}`);

@@ -1,11 +1,13 @@
 import type { DocumentFormat, ParsedDocument } from '../domain/parsed-document.js';
 
 export interface DocumentInput {
+  /** Organizations take turns, and none takes all parsers. */
+  readonly organizationId: string;
   /**
-   * The parts of the whole document. A function where they can be read again from the beginning: then the document is
-   * tried once more where its parser ended, as it is anyway where it is small.
+   * The parts of the whole document, from the beginning each time: it is called once a parser is free, and again where
+   * that one ends. Nothing more is read of it when the signal aborts.
    */
-  readonly content: AsyncIterable<Buffer> | (() => AsyncIterable<Buffer>);
+  readonly content: (stop: AbortSignal) => AsyncIterable<Buffer>;
   /** Of `content`, in bytes. */
   readonly size: number;
   /** As the server or the client says, parameters included; null where nothing is said. */
@@ -16,8 +18,6 @@ export interface DocumentInput {
   readonly url: string | null;
   /** Any other ends as `UnreadableDocument`. */
   readonly formats: readonly DocumentFormat[];
-  /** Whose it is, an organization's id for instance: origins take turns. Without it, pages are of one and files of another. */
-  readonly origin?: string;
 }
 
 /** Reads documents that anybody may have made, where they can do no harm: outside this process, in bounded memory and time. */

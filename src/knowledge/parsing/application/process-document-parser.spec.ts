@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { documentOf } from '../../../../test/support/documents.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { docxOf, wordParagraph } from '../../../../test/support/office-files.js';
-import { pdfOf } from '../../../../test/support/pdf-writer.js';
+import { nestedFormsPdf } from '../../../../test/support/nested-forms-pdf.js';
 import { until } from '../../../../test/support/until.js';
+import { type Clock, SystemClock } from '../../../platform/clock/index.js';
 import { readSettings } from '../../../platform/config/index.js';
 import { type ChildProcess, ChildProcesses } from '../../../platform/processes/index.js';
-import { FILE_LIMIT_MS, PAGE_LIMIT_MS, PARSER_IDLE_MS } from '../limits.js';
+import { CONTENT_STALL_MS, ELAPSED_PER_PROCESSOR_TIME, PARSER_IDLE_MS, PROCESSOR_MS, QUICK_PROCESSOR_MS, TIME_CHECK_MS } from '../limits.js';
 import { frameOf } from './pool/frames.js';
 import { ParserPool } from './pool/parser-pool.js';
 import { startParser } from './pool/start-parser.js';
@@ -18,34 +19,51 @@ const processes = new ChildProcesses(readSettings({ PATH }, { role: 'all', demo:
 const never = new AbortController().signal;
 const URL_OF_PAGE = 'https://example.org/';
 const MIB = 1024 * 1024;
-/** A PDF whose page takes long to draw. */
-const SLOW_PDF = pdfOf([[{ text: 'x', y: 1 }]], { stream: 'q\n'.repeat(2_000_000) });
+/** Its drawing has no end. */
+const SLOW_PDF = nestedFormsPdf();
 
 let clock: ManualClock;
 let started: ChildProcess[];
 let pools: ParserPool[];
+/** The processor time of each child, as last seen. */
+let usedMs: Map<ChildProcess, number>;
 beforeEach(() => {
   clock = new ManualClock();
   started = [];
   pools = [];
+  usedMs = new Map();
 });
 afterEach(() => Promise.all(pools.map((pool) => pool.close())));
 
-function poolOf(start: () => Promise<ChildProcess>, max = 1): ParserPool {
+function noted(child: ChildProcess, used: number | undefined): number | undefined {
+  if (used !== undefined) usedMs.set(child, used);
+  return used;
+}
+
+/** As if it had taken so much since its document came. */
+function useTime(child: ChildProcess, ms: number): void {
+  jest.spyOn(child, 'processorTimeMs').mockReturnValue((usedMs.get(child) ?? 0) + ms);
+}
+
+function poolOf(start: () => Promise<ChildProcess>, max = 1, time: Clock = clock): ParserPool {
   const pool = new ParserPool(
     async () => {
       const child = await start();
       started.push(child);
+      const measure = child.processorTimeMs.bind(child);
+      jest.spyOn(child, 'processorTimeMs').mockImplementation(() => noted(child, measure()));
       return child;
     },
     max,
-    clock,
+    time,
   );
   pools.push(pool);
   return pool;
 }
 
 const real = (max = 1): ParserPool => poolOf(() => startParser(processes), max);
+/** As it is in the service, in real time. */
+const fair = (max: number): ParserPool => poolOf(() => startParser(processes), max, new SystemClock());
 /** A parser that says it is ready and then does this. */
 const scripted = (script: string, max = 1): ParserPool =>
   poolOf(() => {
@@ -68,7 +86,7 @@ describe('documents are read in another process', () => {
   });
 
   it('several at once, each in a process of its own', async () => {
-    const pool = real(2);
+    const pool = real(3);
     const texts = Array.from({ length: 12 }, (_, index) => `text ${index}`);
     const parsed = await Promise.all(texts.map((text) => parseWith(pool, documentOf(text, { url: URL_OF_PAGE }), never)));
     expect(parsed.map(({ blocks }) => blocks)).toEqual(texts.map((text) => [{ kind: 'text', text }]));
@@ -101,25 +119,36 @@ describe('documents are read in another process', () => {
 });
 
 describe('a parser that', () => {
-  it('hangs is killed when the time of a page or a file is over', async () => {
-    for (const [said, limit] of [[{ url: URL_OF_PAGE }, PAGE_LIMIT_MS], [{ name: 'a.txt' }, FILE_LIMIT_MS + 1_000]] as const) {
-      const pool = scripted(HANGS);
-      const failed = expect(parseWith(pool, documentOf('x', said), never)).rejects.toMatchObject({ reason: 'too_slow' });
-      await until(() => clock.nextIn() === limit, 'the document is sent');
-      await clock.advance(limit);
-      await failed;
-      expect((await started.at(-1)!.ended).signal).toBe('SIGKILL');
-    }
+  it('waits for something is killed when time has passed, though it takes no processor time', async () => {
+    const pool = scripted('process.stdin.resume()');
+    const failed = expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' });
+    await until(() => clock.nextIn() === TIME_CHECK_MS, 'the document is sent');
+    await clock.advance(PROCESSOR_MS * ELAPSED_PER_PROCESSOR_TIME - 1);
+    expect(started[0]!.hasEnded).toBe(false);
+    await clock.advance(TIME_CHECK_MS);
+    await failed;
+    expect((await started[0]!.ended).signal).toBe('SIGKILL');
   });
 
-  it('is held up by a PDF ends with it, and the next document is read', async () => {
-    const pool = real();
-    const limit = FILE_LIMIT_MS + Math.ceil(SLOW_PDF.length / MIB) * 1_000;
-    const failed = expect(parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf' }), never)).rejects.toMatchObject({ reason: 'too_slow' });
-    await until(() => clock.nextIn() === limit, 'the document is sent', { everyMs: 0 });
-    await clock.advance(limit);
+  it('does not tell its processor time is measured by the time that passes', async () => {
+    const pool = scripted(HANGS);
+    const failed = expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' });
+    await until(() => started.length === 1, 'it starts');
+    jest.spyOn(started[0]!, 'processorTimeMs').mockReturnValue(undefined);
+    await until(() => clock.nextIn() === TIME_CHECK_MS, 'the document is sent');
+    await clock.advance(PROCESSOR_MS - 1);
+    expect(started[0]!.hasEnded).toBe(false);
+    await clock.advance(1);
     await failed;
+  });
+
+  it('is held up by a PDF of 10 kB is killed after 10 s of processor time, and the next document is read', async () => {
+    const pool = fair(1);
+    await expect(parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf' }), never)).rejects.toMatchObject({ reason: 'too_slow' });
+    expect(usedMs.get(started[0]!)).toBeGreaterThan(9_000);
+    expect(usedMs.get(started[0]!)).toBeLessThan(12_000);
     expect((await parseWith(pool, documentOf('x', { name: 'a.txt' }), never)).format).toBe('text');
+    expect(started).toHaveLength(2);
   });
 
   it('ends is replaced once, and then the document is broken', async () => {
@@ -172,15 +201,36 @@ describe('the pool', () => {
     expect([pool.size, pool.waiting]).toEqual([0, 0]);
   });
 
-  it('keeps a parser for pages while files are read', async () => {
-    const pool = scripted(HANGS, 2);
-    const files = Array.from({ length: 3 }, () => expect(parseWith(pool, documentOf('x', { name: 'a.txt' }), never)).rejects.toThrow('stopping'));
-    const page = expect(parseWith(pool, documentOf('x', { url: URL_OF_PAGE }), never)).rejects.toThrow();
-    await until(() => started.length === 2, 'the page has a parser');
-    expect(pool.waiting).toBe(2);
-    await pool.close().catch(() => undefined);
-    await Promise.all([...files.slice(1), page]);
-    await Promise.allSettled(files);
+  it('reads the small texts of others, and of a colleague, while an organization’s hostile files are read', async () => {
+    const pool = fair(3);
+    const stop = new AbortController();
+    const hostile = Array.from({ length: 5 }, () => parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf', organizationId: 'a' }), stop.signal).catch(() => 'ended' as const));
+    await until(() => started.length === 2, 'two of them have parsers');
+    await parseWith(pool, documentOf('the text of somebody else', { name: 'a.txt', organizationId: 'b' }), never);
+    // None of the five has come to its end, and no document was set back yet.
+    expect([pool.waiting, started.length]).toEqual([3, 3]);
+    await parseWith(pool, documentOf('the text of a colleague', { name: 'a.txt', organizationId: 'a' }), never);
+    expect(await Promise.race([...hostile, Promise.resolve('going on')])).toBe('going on');
+    const setBack = started.filter(({ hasEnded }) => hasEnded).map((child) => usedMs.get(child) ?? 0);
+    for (const used of setBack) expect(used).toBeLessThan(3 * QUICK_PROCESSOR_MS);
+    expect(setBack).toHaveLength(4);
+    stop.abort(new Error('seen'));
+    await Promise.all(hostile);
+  });
+
+  it('counts the time of a document that was set back', async () => {
+    const pool = scripted(HANGS, 3);
+    const failed = [1, 2].map(() => expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' }));
+    await until(() => usedMs.size === 2, 'both are sent');
+    for (const child of started) useTime(child, 4_000);
+    await clock.advance(TIME_CHECK_MS);
+    await until(() => started.filter(({ hasEnded }) => hasEnded).length === 1, 'one is set back');
+    useTime(started.find(({ hasEnded }) => !hasEnded)!, PROCESSOR_MS);
+    await clock.advance(TIME_CHECK_MS);
+    await until(() => usedMs.size === 3, 'it is sent again');
+    useTime(started[2]!, PROCESSOR_MS - 4_000);
+    await clock.advance(TIME_CHECK_MS);
+    await Promise.all(failed);
   });
 
   it('ends parsers that are not used for a while', async () => {
@@ -195,7 +245,7 @@ describe('the pool', () => {
 
   it('ends all of them when it is closed, and takes nothing more', async () => {
     const pool = real(2);
-    await Promise.all([1, 2].map((number) => parseWith(pool, documentOf(`${number}`, { url: URL_OF_PAGE }), never)));
+    await Promise.all(['a', 'b'].map((organizationId) => parseWith(pool, documentOf('x', { organizationId }), never)));
     await pool.close();
     for (const child of started) expect((await child.ended).exitCode).toBe(0);
     await expect(parseWith(pool, documentOf('x'), never)).rejects.toThrow('stopping');
@@ -203,10 +253,10 @@ describe('the pool', () => {
 
   it('gives up on a document that does not come', async () => {
     const pool = real();
-    const content = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+    const content = (): AsyncIterable<Buffer> => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) });
     const failed = expect(parseWith(pool, { ...documentOf('x'), content, size: 2 * MIB }, never)).rejects.toThrow('has not come in time');
-    await until(() => clock.nextIn() === 30_000 && pool.size === 1, 'it is waited for');
-    await clock.advance(30_000);
+    await until(() => clock.nextIn() === CONTENT_STALL_MS && pool.size === 1, 'it is waited for');
+    await clock.advance(CONTENT_STALL_MS);
     await failed;
   });
 });

@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { storableText } from '../../../platform/database/index.js';
@@ -47,17 +48,17 @@ export class ParseUpload {
     }
   }
 
-  /** The content passes through in parts, none of it before the parser wants it. */
-  private async parsed(upload: ClaimedUpload, signal: AbortSignal): Promise<ParsedDocument> {
+  private parsed(upload: ClaimedUpload, signal: AbortSignal): Promise<ParsedDocument> {
+    const { organizationId, contentType, name, size } = upload;
+    return this.parser.parse({ organizationId, content: (stop) => this.contentOf(upload, stop), size, contentType, name, url: null, formats: DOCUMENT_FORMATS }, signal);
+  }
+
+  /** It passes through in parts, none of it before the parser wants it. */
+  private async *contentOf(upload: ClaimedUpload, stop: AbortSignal): AsyncGenerator<Buffer> {
     const stored = await this.store.get(uploadKey(upload));
     if (!stored) throw new Error('The file store has lost the content of an upload, or shows it elsewhere');
-    try {
-      const { contentType, name, organizationId } = upload;
-      const content = stored.content as AsyncIterable<Buffer>;
-      return await this.parser.parse({ content, size: stored.size, contentType, name, url: null, formats: DOCUMENT_FORMATS, origin: organizationId }, signal);
-    } finally {
-      stored.content.destroy();
-    }
+    // Otherwise a store that says nothing more would keep its connection.
+    yield* addAbortSignal(stop, stored.content) as AsyncIterable<Buffer>;
   }
 
   private async add(upload: ClaimedUpload, parsed: ParsedDocument): Promise<void> {

@@ -16,7 +16,7 @@ const takeNext = statement(
   (p) => `update knowledge_uploads set turn = 'taken', changed_at = ${p.now}
     where organization_id = ${p.organizationId} and id = any(array(
       select id from knowledge_uploads waiting
-       where organization_id = ${p.organizationId} and status = 'processing' and turn = 'waiting' order by id
+       where organization_id = ${p.organizationId} and status = 'processing' and turn = 'waiting' order by size, id
        limit greatest(0, ${p.turns} - (select count(*) from knowledge_uploads taken
          where organization_id = ${p.organizationId} and status = 'processing' and turn = 'taken'))
        for update skip locked))
@@ -34,7 +34,7 @@ export class UploadTurnRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Gives their turn to the files that have waited longest, as far as turns are free. The lock lasts until the
+   * Gives their turn to the smallest files, of equal ones to those that have waited longest, as far as turns are free. The lock lasts until the
    * transaction ends: whoever comes at the same time sees what was given here.
    */
   async takeNext(transaction: Transaction, organizationId: string, turns: number, now: Date): Promise<TurnOfUpload[]> {

@@ -154,7 +154,8 @@ export class VisitPage {
   }
 
   private parse({ crawl, signal }: CrawlContext, { body, contentType, url }: Content): Promise<ParsedDocument> {
-    const document = { content: () => onePart(body), size: body.length, contentType, name: null, url, formats: FORMATS, origin: crawl.agentId };
+    const { organizationId } = crawl;
+    const document = { organizationId, content: () => onePart(body), size: body.length, contentType, name: null, url, formats: FORMATS };
     return this.parser.parse(document, signal);
   }
 

@@ -94,14 +94,14 @@ export class DriveFetching {
   private async parsed(source: ClaimedSource, item: DriveItem, { bytes, contentType }: Content, signal: AbortSignal): Promise<ParsedDocument | null> {
     const isExport = exportsOf(item).length > 0;
     const document = {
-      content: onePart(bytes),
+      organizationId: source.organizationId,
+      content: () => onePart(bytes),
       size: bytes.length,
       contentType: contentType === 'application/octet-stream' ? null : contentType,
       // The name of a document of the drive itself says nothing about what it was exported as.
       name: isExport ? null : item.name,
       url: null,
       formats: DOCUMENT_FORMATS,
-      origin: source.organizationId,
     };
     try {
       return await this.parser.parse(document, signal);

@@ -3,8 +3,12 @@ import { type Clock, untilAborted } from '../../../../platform/clock/index.js';
 import type { ChildProcess, ProcessEnd } from '../../../../platform/processes/index.js';
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import type { Block, ParsedDocument } from '../../domain/parsed-document.js';
-import { CONTENT_STALL_MS, MAX_ANSWER_BYTES, MAX_FRAME_BYTES, MAX_PART_BYTES, MAX_RESTING_BYTES, PARSER_START_MS } from '../../limits.js';
+import {
+  CONTENT_STALL_MS, ELAPSED_PER_PROCESSOR_TIME, MAX_ANSWER_BYTES, MAX_FRAME_BYTES, MAX_PART_BYTES, MAX_RESTING_BYTES, PARSER_START_MS, QUICK_PROCESSOR_MS,
+  TIME_CHECK_MS,
+} from '../../limits.js';
 import { type DocumentRequest, frameHeader, frameOf, type ParserMessage, readFrames } from './frames.js';
+import type { ParserTurn } from './parser-turns.js';
 
 /** A parser has ended in mid-document. */
 export class ParserEnded extends Error {
@@ -22,6 +26,9 @@ export class ParserEnded extends Error {
   }
 }
 
+/** The document is slow and has to wait for other slow ones: it is read again from its beginning. */
+export class SetBack extends Error {}
+
 /** What the parser itself said of the document: it goes on. */
 class Answered extends Error {
   constructor(readonly refusal: UnreadableDocument) {
@@ -32,9 +39,11 @@ class Answered extends Error {
 /** A document on its way to a parser. */
 export interface Delivery {
   readonly request: DocumentRequest;
-  readonly content: AsyncIterable<Buffer>;
-  /** From its last byte to its text. */
-  readonly limitMs: number;
+  readonly content: (stop: AbortSignal) => AsyncIterable<Buffer>;
+  /** Its time is counted from the last byte on. */
+  readonly turn: ParserTurn;
+  /** Asked once it is no quick document any more. */
+  readonly mayGoOn: () => boolean;
 }
 
 /** A running parser, which reads one document after the other. */
@@ -68,10 +77,6 @@ export class ParserProcess {
     return parser;
   }
 
-  get pid(): number {
-    return this.child.pid;
-  }
-
   get hasEnded(): boolean {
     return this.child.hasEnded;
   }
@@ -93,7 +98,7 @@ export class ParserProcess {
     return this.child.kill();
   }
 
-  /** @throws UnreadableDocument; ParserEnded; the signal's reason. After anything but an answer the process is gone. */
+  /** @throws UnreadableDocument; ParserEnded; SetBack; the signal's reason. After anything but an answer the process is gone. */
   async parse(delivery: Delivery, signal: AbortSignal): Promise<ParsedDocument> {
     const stop = new AbortController();
     const stopped = AbortSignal.any([signal, stop.signal]);
@@ -112,12 +117,10 @@ export class ParserProcess {
     }
   }
 
-  private async exchange({ request, content, limitMs }: Delivery, answer: Promise<ParsedDocument>, stop: AbortController, stopped: AbortSignal): Promise<ParsedDocument> {
+  private async exchange(delivery: Delivery, answer: Promise<ParsedDocument>, stop: AbortController, stopped: AbortSignal): Promise<ParsedDocument> {
     // An answer before the end of the document means that the parser has ended.
-    await Promise.race([this.send(request, content, stop, stopped), answer]);
-    const cancel = this.clock.after(limitMs, () => {
-      stop.abort(new UnreadableDocument('too_slow', `Reading the file takes too long: more than ${Math.round(limitMs / 1_000)} seconds.`));
-    });
+    await Promise.race([this.send(delivery, stop, stopped), answer]);
+    const cancel = this.watchTime(delivery, stop);
     try {
       return await answer;
     } finally {
@@ -125,12 +128,26 @@ export class ParserProcess {
     }
   }
 
-  private async send(request: DocumentRequest, content: AsyncIterable<Buffer>, stop: AbortController, stopped: AbortSignal): Promise<void> {
+  /** From outside, since a parser's thread may be held in one call. Where the system does not tell the processor time it is the time that passes. */
+  private watchTime({ turn, mayGoOn }: Delivery, stop: AbortController): () => void {
+    const begin = { used: turn.usedMs, processor: this.child.processorTimeMs(), elapsed: this.clock.monotonic() };
+    return this.clock.every(TIME_CHECK_MS, () => {
+      if (this.child.hasEnded) return;
+      const elapsed = this.clock.monotonic() - begin.elapsed;
+      const processor = this.child.processorTimeMs();
+      turn.usedMs = begin.used + (processor === undefined || begin.processor === undefined ? elapsed : processor - begin.processor);
+      if (turn.usedMs >= turn.limitMs || elapsed >= turn.limitMs * ELAPSED_PER_PROCESSOR_TIME) {
+        stop.abort(new UnreadableDocument('too_slow', `Reading the file takes too long: more than ${turn.limitMs / 1_000} seconds.`));
+      } else if (turn.usedMs >= QUICK_PROCESSOR_MS && !mayGoOn()) stop.abort(new SetBack());
+    });
+  }
+
+  private async send({ request, content }: Delivery, stop: AbortController, stopped: AbortSignal): Promise<void> {
     await this.write(frameOf(request), stopped);
     const watch = (): (() => void) => this.clock.after(CONTENT_STALL_MS, () => stop.abort(new Error('The document has not come in time')));
     let cancel = watch();
     try {
-      for await (const part of content) {
+      for await (const part of content(stopped)) {
         cancel();
         for (let start = 0; start < part.length; start += MAX_PART_BYTES) {
           const piece = part.subarray(start, start + MAX_PART_BYTES);
