@@ -5,29 +5,20 @@ import { Database } from '../../platform/database/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
+import { type AuthorizationResponse, type ReceivedTokens, receivedTokens, UnusableTokens } from '../../platform/oauth/index.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
-import { OAuthGrantRepository } from '../persistence/oauth-grant.repository.js';
-import { type OAuthSignIn, OAuthSignInRepository } from '../persistence/oauth-sign-in.repository.js';
+import type { StoredOAuthSignIn } from '../persistence/oauth.schema.js';
 import { REQUEST_MS } from './limits.js';
 import { OAuthGrantChanged } from './oauth.events.js';
 import { SignInFailed } from './oauth.errors.js';
-import { issuerOf, requestOptions, type SignInSecrets } from './oauth-client.js';
+import { issuerOf, requestOptions, type SignInSecrets, signInSecretsSchema } from './oauth-client.js';
 import { OAuthHttp } from './oauth-http.js';
-import { OAuthSecrets } from './oauth-secrets.js';
+import { OAuthGrants } from './oauth-grants.js';
+import { OpenSignIns } from './open-sign-ins.js';
 import { OAuthIntegrations } from './protected-server.js';
-import { type ReceivedTokens, receivedTokens, UnusableTokens } from './received-tokens.js';
-import { digestOf } from './start-sign-in.js';
-
-/** What the authorization server sent the browser back with. */
-export interface AuthorizationResponse {
-  readonly state: string | undefined;
-  readonly code: string | undefined;
-  readonly iss: string | undefined;
-  readonly error: string | undefined;
-}
 
 interface TakenSignIn {
-  readonly signIn: OAuthSignIn;
+  readonly signIn: StoredOAuthSignIn;
   readonly secrets: SignInSecrets;
 }
 
@@ -38,9 +29,8 @@ export class CompleteSignIn {
     private readonly integrations: OAuthIntegrations,
     private readonly records: IntegrationRepository,
     private readonly http: OAuthHttp,
-    private readonly grants: OAuthGrantRepository,
-    private readonly signIns: OAuthSignInRepository,
-    private readonly secrets: OAuthSecrets,
+    private readonly grants: OAuthGrants,
+    private readonly signIns: OpenSignIns,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly events: EventBus,
@@ -56,26 +46,21 @@ export class CompleteSignIn {
     await this.checkServer(taken.signIn);
     const received = await this.exchange(taken.secrets, code, response.iss);
     await this.store(taken, received);
-    const { organizationId, integrationId, redirectUrl } = taken.signIn;
+    const { organizationId, ownerId: integrationId, redirectUrl } = taken.signIn;
     this.events.publish(new OAuthGrantChanged(organizationId, integrationId));
     await this.integrations.signedIn(integrationId);
     return redirectUrl;
   }
 
   private async take(state: string | undefined): Promise<TakenSignIn> {
-    if (state === undefined) throw SignInFailed.unknown();
-    const taken = await this.database.transaction(async (transaction) => {
-      const signIn = await this.signIns.take(transaction, digestOf(state));
-      const secrets = signIn && (await this.secrets.takeSignIn(transaction, signIn, signIn.stateDigest));
-      return signIn && secrets && { signIn, secrets };
-    });
-    if (!taken || taken.signIn.expiresAt <= this.clock.now()) throw SignInFailed.unknown();
-    return taken;
+    const taken = await this.signIns.take(state);
+    if (!taken) throw SignInFailed.unknown();
+    return { signIn: taken.signIn, secrets: signInSecretsSchema.parse(JSON.parse(taken.secret)) };
   }
 
   /** A code that was made for one address is no use, and a stale grant would replace one that works. */
-  private async checkServer({ organizationId, integrationId, serverUrl }: OAuthSignIn): Promise<void> {
-    const server = await this.integrations.serverOf(organizationId, integrationId);
+  private async checkServer({ organizationId, ownerId, serverUrl }: StoredOAuthSignIn): Promise<void> {
+    const server = await this.integrations.serverOf(organizationId, ownerId);
     if (server?.url !== serverUrl) throw SignInFailed.changed();
   }
 
@@ -95,18 +80,17 @@ export class CompleteSignIn {
     }
   }
 
-  private async store({ signIn, secrets }: TakenSignIn, { tokens, scope, ...times }: ReceivedTokens): Promise<void> {
-    const { organizationId, integrationId, serverUrl } = signIn;
+  private async store({ signIn, secrets }: TakenSignIn, { accessToken, refreshToken, scope, ...times }: ReceivedTokens): Promise<void> {
+    const { organizationId, ownerId, serverUrl } = signIn;
     const { client, requestedScope = null } = secrets;
     const grant = {
-      ...{ organizationId, integrationId, serverUrl, issuer: issuerOf(client), status: 'authorized' as const },
-      ...{ scope: scope ?? requestedScope, neededScope: null, version: newId(), generation: newId(), ...times },
+      ...{ organizationId, ownerId, serverUrl, issuer: issuerOf(client), status: 'authorized' as const, scope: scope ?? requestedScope, neededScope: null },
+      ...{ version: newId(), generation: newId(), ...times, updatedAt: times.receivedAt },
     };
     await this.database.transaction(async (transaction) => {
       // Removing the integration takes its secrets first: those of a grant that is stored meanwhile would stay behind.
-      if (!(await this.records.lock(transaction, organizationId, integrationId))) throw SignInFailed.changed();
-      await this.grants.put(transaction, grant, this.clock.now());
-      await this.secrets.putGrant(transaction, signIn, { tokens: { ...tokens, serverUrl }, client });
+      if (!(await this.records.lock(transaction, organizationId, ownerId))) throw SignInFailed.changed();
+      await this.grants.put(transaction, grant, { tokens: { accessToken, refreshToken, serverUrl }, client: JSON.stringify(client) });
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { MAX_CLIENT_ID_LENGTH, MAX_TOKEN_LENGTH, MAX_URL_LENGTH } from './limits.js';
+import { MAX_TOKEN_LENGTH } from '../../platform/oauth/index.js';
+import { MAX_CLIENT_ID_LENGTH, MAX_URL_LENGTH } from './limits.js';
 
 const url = z.string().max(MAX_URL_LENGTH);
 const names = z.array(z.string().max(200)).max(100);
@@ -25,7 +26,7 @@ export const clientInformationSchema = z.object({
 });
 
 /** This service as a client of one authorization server, with everything that a token request needs. */
-export const oauthClientSchema = z.object({
+const oauthClientSchema = z.object({
   authorizationServerUrl: url,
   /** Undefined where the server publishes none, so that the endpoints have their default paths. */
   metadata: metadataSchema.optional(),
@@ -42,17 +43,14 @@ export const signInSecretsSchema = z.object({
   requestedScope: z.string().optional(),
 });
 
-export const tokensSchema = z.object({
-  accessToken: z.string(),
-  refreshToken: z.string().optional(),
-  /** The address that they were made for. */
-  serverUrl: z.string(),
-});
-
 export type ClientInformation = z.output<typeof clientInformationSchema>;
 export type OAuthClient = z.output<typeof oauthClientSchema>;
 export type SignInSecrets = z.output<typeof signInSecretsSchema>;
-export type Tokens = z.output<typeof tokensSchema>;
+
+/** The client of a grant, as `OAuthGrants` keeps it. */
+export function clientIn(json: string): OAuthClient {
+  return oauthClientSchema.parse(JSON.parse(json));
+}
 
 /** @returns undefined where a field is missing or longer than is kept */
 export function keptMetadata(metadata: AuthorizationServerMetadata): OAuthClient['metadata'] {

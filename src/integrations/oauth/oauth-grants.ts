@@ -1,143 +1,176 @@
-import { computeScopeUnion, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import { computeScopeUnion, extractWWWAuthenticateParams, OAuthError, OAuthErrorCode, refreshAuthorization } from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock, untilAborted } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
+import { EgressFailed, EgressRefused } from '../../platform/egress/index.js';
 import { EventBus } from '../../platform/events/index.js';
+import { type GrantOwner, type GrantSecrets, isScope, OAuthGrants as Grants, type ReceivedTokens, receivedTokens, RefusedForGood, type Tokens, type Unusable, type UsableGrant } from '../../platform/oauth/index.js';
+import { Vault } from '../../platform/vault/index.js';
 import type { TokenSource } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
-import { OAuthGrantRepository } from '../persistence/oauth-grant.repository.js';
-import { CACHE_MS, CACHED_GRANTS, REFUSED_TOKENS_PAUSE_MS } from './limits.js';
+import { StoredOAuthGrant } from '../persistence/oauth.schema.js';
+import { CACHE_MS, CACHED_GRANTS, REFUSED_TOKENS_PAUSE_MS, REQUEST_MS } from './limits.js';
 import { needsAuthorization } from './needs-authorization.js';
 import { OAuthGrantChanged } from './oauth.events.js';
-import { type OAuthGrant, stateFor } from './oauth-grant.js';
-import type { Tokens } from './oauth-client.js';
-import { OAuthSecrets } from './oauth-secrets.js';
+import { clientIn, requestOptions } from './oauth-client.js';
+import { OAuthHttp } from './oauth-http.js';
 import type { ProtectedServer } from './protected-server.js';
-import { RefreshGrant } from './refresh-grant.js';
-import { isScope } from './scopes.js';
 
 interface LoadedGrant {
-  readonly grant: OAuthGrant | null;
+  readonly grant: StoredOAuthGrant | null;
   readonly tokens: Tokens | undefined;
 }
 
-interface UsableGrant {
-  readonly grant: OAuthGrant;
-  readonly accessToken: string;
-}
+/** Answers after which the refresh token, or the client it belongs to, will never be accepted again. */
+const FINAL_REFUSALS: readonly string[] = [
+  OAuthErrorCode.InvalidGrant,
+  OAuthErrorCode.InvalidClient,
+  OAuthErrorCode.UnauthorizedClient,
+  OAuthErrorCode.UnsupportedGrantType,
+];
 
 /** The grants of integrations, and the tokens that connections to their servers use. */
 @Injectable()
-export class OAuthGrants {
+export class OAuthGrants extends Grants<StoredOAuthGrant> {
   private readonly cache: TtlCache<LoadedGrant>;
 
   constructor(
-    private readonly grants: OAuthGrantRepository,
-    private readonly secrets: OAuthSecrets,
-    private readonly refresh: RefreshGrant,
-    private readonly clock: Clock,
+    database: Database,
+    vault: Vault,
+    clock: Clock,
+    private readonly http: OAuthHttp,
     private readonly events: EventBus,
   ) {
+    super({ database, vault, clock }, StoredOAuthGrant, 'oauth');
     this.cache = new TtlCache({ clock, ttlMs: CACHE_MS, maxEntries: CACHED_GRANTS });
-    events.subscribe(OAuthGrantChanged, ({ organizationId, integrationId }) =>
-      this.cache.delete(keyOf({ organizationId, integrationId })),
-    );
+    events.subscribe(OAuthGrantChanged, ({ organizationId, integrationId }) => this.cache.delete(keyOf({ organizationId, id: integrationId })));
   }
 
   /** Changes with every sign-in and when the grant is gone, and not when tokens are refreshed; null without a grant for this address. */
   async versionOf(server: ProtectedServer): Promise<string | null> {
-    const { grant } = await this.load(server);
-    return stateFor(grant, server) === 'none' ? null : (grant?.version ?? null);
+    const { grant } = await this.load(ownerOf(server));
+    return grant?.serverUrl === server.url ? `${grant.version}/${grant.status}` : null;
   }
 
   /** Whether calls were refused since the sign-in because it gave too few permissions. */
   async lacksPermissions(server: ProtectedServer): Promise<boolean> {
-    const { grant } = await this.load(server);
-    return stateFor(grant, server) === 'authorized' && grant?.neededScope !== null;
+    const { grant } = await this.load(ownerOf(server));
+    return grant?.serverUrl === server.url && grant.status === 'authorized' && grant.neededScope !== null;
   }
 
   /** For connections to the server at this address alone. */
   tokensFor(server: ProtectedServer): TokenSource {
     return {
-      current: (signal) => untilAborted(this.current(server), signal),
+      current: (signal) => untilAborted(this.currentFor(server), signal),
       replace: (rejected, challenge, signal) => untilAborted(this.replace(server, rejected, challenge), signal),
     };
   }
 
-  private async current(server: ProtectedServer): Promise<string> {
-    const { grant, accessToken } = usable(await this.load(server), server);
-    if (grant.refreshAt === null || grant.refreshAt > this.clock.now()) return accessToken;
-    try {
-      return await this.refreshed(server, grant);
-    } catch (error) {
-      const isPassing = error instanceof McpFailure && error.reason !== 'needs_authorization';
-      if (isPassing && grant.expiresAt !== null && grant.expiresAt > this.clock.now()) return accessToken;
-      throw error;
-    }
+  private async currentFor(server: ProtectedServer): Promise<string> {
+    await this.usableFor(server);
+    return tokenFor(server, await this.current(ownerOf(server)));
   }
 
   private async replace(server: ProtectedServer, rejected: string, challenge: string | null): Promise<string> {
-    this.cache.delete(keyOf(server));
-    const { grant, accessToken } = usable(await this.load(server), server);
-    // Somebody else has replaced it already.
+    const owner = ownerOf(server);
+    this.cache.delete(keyOf(owner));
+    const usable = await this.usableFor(server);
+    const accessToken = tokenFor(server, usable);
+    // Another caller has replaced it already.
     if (accessToken !== rejected) return accessToken;
     const { error, scope } = paramsOf(challenge);
     if (error === 'insufficient_scope') {
-      await this.noteScope(grant, scope);
+      await this.noteScope(usable.grant, scope);
       throw needsAuthorization('scope');
     }
-    if (this.isFresh(grant)) throw needsAuthorization('refused');
-    return this.refreshed(server, grant);
+    if (this.isFresh(usable.grant)) throw needsAuthorization('refused');
+    await this.refresh(owner, usable.grant.generation);
+    return tokenFor(server, await this.usable(owner));
   }
 
-  /** Where the clock was set back nobody knows. */
-  private isFresh({ receivedAt }: OAuthGrant): boolean {
+  /** @throws McpFailure `needs_authorization` */
+  private async usableFor(server: ProtectedServer): Promise<UsableGrant<StoredOAuthGrant>> {
+    const { grant } = await this.load(ownerOf(server));
+    if (grant?.serverUrl !== server.url) throw needsAuthorization('none');
+    return this.usable(ownerOf(server));
+  }
+
+  /** False where the clock was set back. */
+  private isFresh({ receivedAt }: StoredOAuthGrant): boolean {
     const age = this.clock.now().getTime() - receivedAt.getTime();
     return age >= 0 && age < REFUSED_TOKENS_PAUSE_MS;
   }
 
-  private async refreshed(server: ProtectedServer, grant: OAuthGrant): Promise<string> {
-    try {
-      await this.refresh.execute(grant);
-    } finally {
-      this.cache.delete(keyOf(server));
-    }
-    return usable(await this.load(server), server).accessToken;
-  }
-
   /** A refresh gives no more permissions than the sign-in did, so the next sign-in asks for them. */
-  private async noteScope({ organizationId, integrationId, version, neededScope }: OAuthGrant, scope: string | undefined): Promise<void> {
+  private async noteScope({ organizationId, ownerId, version, neededScope }: StoredOAuthGrant, scope: string | undefined): Promise<void> {
     const needed = scope === undefined || !isScope(scope) ? undefined : computeScopeUnion(neededScope ?? undefined, scope);
     if (needed === undefined || needed === neededScope || !isScope(needed)) return;
-    await this.grants.setNeededScope(organizationId, integrationId, version, needed);
-    this.events.publish(new OAuthGrantChanged(organizationId, integrationId));
+    await this.database.write((em) => em.nativeUpdate(StoredOAuthGrant, { organizationId, ownerId, version }, { neededScope: needed }));
+    this.events.publish(new OAuthGrantChanged(organizationId, ownerId));
   }
 
-  private async load(server: ProtectedServer): Promise<LoadedGrant> {
-    const { organizationId, integrationId } = server;
-    const loaded = await this.cache.get(keyOf(server), async () => {
-      const grant = await this.grants.find(organizationId, integrationId);
-      if (grant?.status !== 'authorized') return { grant, tokens: undefined };
-      return { grant, tokens: (await this.secrets.readableGrant(server))?.tokens };
-    });
-    return loaded ?? { grant: null, tokens: undefined };
+  protected override async load(owner: GrantOwner): Promise<LoadedGrant> {
+    return (await this.cache.get(keyOf(owner), () => super.load(owner))) ?? { grant: null, tokens: undefined };
+  }
+
+  protected override async refresh(owner: GrantOwner, generation: string): Promise<void> {
+    await super.refresh(owner, generation).finally(() => this.cache.delete(keyOf(owner)));
+  }
+
+  protected async request({ tokens: { refreshToken = '' }, client: json }: GrantSecrets): Promise<ReceivedTokens> {
+    if (json === undefined) throw new RefusedForGood();
+    const client = clientIn(json);
+    try {
+      const fetchFn = this.http.refusingErrors(REQUEST_MS);
+      const answer = await refreshAuthorization(client.authorizationServerUrl, { ...requestOptions(client), refreshToken, fetchFn });
+      return receivedTokens(answer, this.clock.now());
+    } catch (error) {
+      if (error instanceof OAuthError && FINAL_REFUSALS.includes(error.code)) throw new RefusedForGood();
+      throw passing(error);
+    }
+  }
+
+  protected failure(why: Unusable): McpFailure {
+    return why === 'busy' ? unavailable('unreachable', 'another process did not finish its refresh') : needsAuthorization(why);
+  }
+
+  protected columnsOf({ scope, receivedAt }: ReceivedTokens): Partial<StoredOAuthGrant> {
+    return { receivedAt, updatedAt: receivedAt, ...(scope !== undefined && { scope }) };
+  }
+
+  protected lost({ organizationId, id }: GrantOwner): void {
+    this.events.publish(new OAuthGrantChanged(organizationId, id));
   }
 }
 
-function keyOf({ organizationId, integrationId }: Pick<ProtectedServer, 'organizationId' | 'integrationId'>): string {
-  return `${organizationId}/${integrationId}`;
+export function ownerOf({ organizationId, integrationId }: Pick<ProtectedServer, 'organizationId' | 'integrationId'>): GrantOwner {
+  return { organizationId, id: integrationId };
 }
 
-/** @throws McpFailure `needs_authorization`: a token never goes to another address than it was made for */
-function usable({ grant, tokens }: LoadedGrant, server: ProtectedServer): UsableGrant {
-  const state = stateFor(grant, server);
-  if (state !== 'authorized') throw needsAuthorization(state);
-  // The two are read one after the other, and somebody may have signed in between.
-  if (!grant || tokens?.serverUrl !== server.url) throw needsAuthorization('gone');
-  return { grant, accessToken: tokens.accessToken };
+function keyOf({ organizationId, id }: GrantOwner): string {
+  return `${organizationId}/${id}`;
+}
+
+/** @throws McpFailure `needs_authorization`: a token never goes to another address than it was made for, also after a sign-in meanwhile */
+function tokenFor(server: ProtectedServer, { grant, tokens }: UsableGrant<StoredOAuthGrant>): string {
+  if (grant.serverUrl !== server.url || tokens.serverUrl !== server.url) throw needsAuthorization('gone');
+  return tokens.accessToken;
 }
 
 function paramsOf(challenge: string | null): { readonly error?: string | undefined; readonly scope?: string | undefined } {
   if (challenge === null || !/^[\t\x20-\x7e]*$/.test(challenge)) return {};
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers: { 'www-authenticate': challenge } }));
+}
+
+function passing(error: unknown): McpFailure {
+  if (error instanceof EgressRefused) return unavailable('refused', error.message);
+  if (error instanceof EgressFailed) return unavailable(error.reason === 'timeout' ? 'timeout' : 'unreachable', error.detail ?? error.reason);
+  if (error instanceof OAuthError) return unavailable('unreachable', error.code);
+  return unavailable('unreachable', error instanceof Error ? error.name : undefined);
+}
+
+function unavailable(reason: 'unreachable' | 'refused' | 'timeout', detail: string | undefined): McpFailure {
+  const message = 'The authorization server of the tool server does not renew the access at the moment. Try again later.';
+  return new McpFailure(reason, message, detail === undefined ? {} : { detail });
 }

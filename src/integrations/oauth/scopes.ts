@@ -1,5 +1,4 @@
 import { computeScopeUnion } from '@modelcontextprotocol/client';
-import { MAX_SCOPE_LENGTH } from './limits.js';
 
 /** What decides which permissions a sign-in asks for. */
 export interface ScopeSources {
@@ -15,8 +14,6 @@ export interface ScopeSources {
 
 /** Servers that know it give a refresh token only where it is asked for. */
 const OFFLINE_ACCESS = 'offline_access';
-/** RFC 6749, section 3.3. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
 /** @returns undefined where nothing says what to ask for */
 export function scopeToRequest({ challenged, supported, stepUp, ofAuthorizationServer }: ScopeSources): string | undefined {
@@ -24,9 +21,4 @@ export function scopeToRequest({ challenged, supported, stepUp, ofAuthorizationS
   const scope = stepUp ? computeScopeUnion(base, stepUp.granted ?? undefined, stepUp.needed) : computeScopeUnion(base);
   if (scope === undefined || !ofAuthorizationServer?.includes(OFFLINE_ACCESS)) return scope;
   return computeScopeUnion(scope, OFFLINE_ACCESS);
-}
-
-/** Whether it is a list of permissions that can be stored and asked for. */
-export function isScope(scope: string): boolean {
-  return scope.length <= MAX_SCOPE_LENGTH && SCOPE.test(scope);
 }

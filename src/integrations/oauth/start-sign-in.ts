@@ -1,25 +1,21 @@
-import { createHash } from 'node:crypto';
 import { startAuthorization } from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Database, isForeignKeyViolation, type Transaction } from '../../platform/database/index.js';
-import { secureRandomBytes } from '../../platform/ids/index.js';
+import { Database, isForeignKeyViolation } from '../../platform/database/index.js';
+import { isScope, randomText, SIGN_IN_LIFETIME_MS } from '../../platform/oauth/index.js';
 import { IntegrationNotFound } from '../domain/integrations.errors.js';
-import { OAuthGrantRepository } from '../persistence/oauth-grant.repository.js';
-import { OAuthSignInRepository } from '../persistence/oauth-sign-in.repository.js';
+import type { StoredOAuthGrant } from '../persistence/oauth.schema.js';
 import { ClientIdentity } from './client-identity.js';
 import { DiscoverAuthorization, type DiscoveredAuthorization } from './discover-authorization.js';
-import { MAX_OPEN_SIGN_INS, MAX_URL_LENGTH, SIGN_IN_LIFETIME_MS } from './limits.js';
+import { MAX_URL_LENGTH } from './limits.js';
 import { AuthorizationServerFailed, OAuthNotUsed } from './oauth.errors.js';
-import { type ClientInformation, issuerOf, keptMetadata, type OAuthClient, requestOptions, type SignInSecrets } from './oauth-client.js';
-import { type OAuthGrant, stateFor } from './oauth-grant.js';
-import { OAuthSecrets } from './oauth-secrets.js';
+import { type ClientInformation, clientIn, issuerOf, keptMetadata, type OAuthClient, requestOptions, type SignInSecrets } from './oauth-client.js';
+import { OAuthGrants, ownerOf } from './oauth-grants.js';
+import { OpenSignIns } from './open-sign-ins.js';
 import { OAuthIntegrations, type ProtectedServer } from './protected-server.js';
 import { RegisterClient } from './register-client.js';
-import { isScope, scopeToRequest } from './scopes.js';
-
-const STATE_BYTES = 32;
+import { scopeToRequest } from './scopes.js';
 
 export interface SignInRequest {
   readonly caller: ApiKeyPrincipal;
@@ -39,9 +35,8 @@ export class StartSignIn {
     private readonly discovery: DiscoverAuthorization,
     private readonly registration: RegisterClient,
     private readonly identity: ClientIdentity,
-    private readonly grants: OAuthGrantRepository,
-    private readonly signIns: OAuthSignInRepository,
-    private readonly secrets: OAuthSecrets,
+    private readonly grants: OAuthGrants,
+    private readonly signIns: OpenSignIns,
     private readonly database: Database,
     private readonly clock: Clock,
   ) {}
@@ -53,11 +48,11 @@ export class StartSignIn {
   async execute(request: SignInRequest): Promise<string> {
     const server = await this.serverFor(request);
     const discovered = await this.discovery.execute(server);
-    const granted = await this.grants.find(server.organizationId, server.integrationId);
-    const grant = stateFor(granted, server) === 'authorized' ? granted : null;
+    const granted = await this.grants.find(ownerOf(server));
+    const grant = granted?.serverUrl === server.url && granted.status === 'authorized' ? granted : null;
     const scope = scopeFor(discovered, grant);
     const client = await this.clientFor(server, discovered, grant, this.identity.redirectUri(request.origin), scope);
-    const state = secureRandomBytes(STATE_BYTES).toString('base64url');
+    const state = randomText();
     const { authorizationUrl, codeVerifier } = await startAuthorization(discovered.authorizationServerUrl, {
       ...requestOptions(client),
       redirectUrl: client.redirectUri,
@@ -65,7 +60,7 @@ export class StartSignIn {
       ...(scope !== undefined && { scope }),
     });
     const secrets = { client, codeVerifier, ...(scope !== undefined && { requestedScope: scope }) };
-    await this.store(server, digestOf(state), request.redirectUrl, secrets);
+    await this.store(server, state, request.redirectUrl, secrets);
     return authorizationUrl.href;
   }
 
@@ -78,7 +73,7 @@ export class StartSignIn {
   private async clientFor(
     server: ProtectedServer,
     discovered: DiscoveredAuthorization,
-    grant: OAuthGrant | null,
+    grant: StoredOAuthGrant | null,
     redirectUri: string,
     scope: string | undefined,
   ): Promise<OAuthClient> {
@@ -89,44 +84,24 @@ export class StartSignIn {
 
   /** The registration of a grant that works. One of a lost grant may be what was lost, so it is not used again. */
   private async registered(server: ProtectedServer, wanted: UnregisteredClient): Promise<ClientInformation | undefined> {
-    const client = (await this.secrets.readableGrant(server))?.client;
+    const json = (await this.grants.secretsOf(ownerOf(server)))?.client;
+    const client = json === undefined ? undefined : clientIn(json);
     if (client?.redirectUri !== wanted.redirectUri || issuerOf(client) !== issuerOf(wanted)) return undefined;
     const { client_secret_expires_at: expiresAt = 0 } = client.information;
     const lastsUntil = this.clock.now().getTime() + SIGN_IN_LIFETIME_MS;
     return expiresAt === 0 || expiresAt * 1000 > lastsUntil ? client.information : undefined;
   }
 
-  private async store(server: ProtectedServer, stateDigest: string, redirectUrl: string, secrets: SignInSecrets): Promise<void> {
-    const { organizationId, integrationId, url: serverUrl } = server;
-    const createdAt = this.clock.now();
-    const expiresAt = new Date(createdAt.getTime() + SIGN_IN_LIFETIME_MS);
-    const signIn = { stateDigest, organizationId, integrationId, serverUrl, redirectUrl, createdAt, expiresAt };
+  private async store({ organizationId, integrationId: ownerId, url: serverUrl }: ProtectedServer, state: string, redirectUrl: string, secrets: SignInSecrets): Promise<void> {
+    const signIn = { organizationId, ownerId, serverUrl, redirectUrl };
     try {
-      await this.database.transaction(async (transaction) => {
-        await this.makeRoom(transaction, server);
-        await this.signIns.add(transaction, signIn);
-        await this.secrets.putSignIn(transaction, server, stateDigest, secrets);
-      });
+      await this.database.transaction((transaction) => this.signIns.add(transaction, state, signIn, JSON.stringify(secrets)));
     } catch (error) {
       // Removed while its server was asked.
       if (isForeignKeyViolation(error)) throw new IntegrationNotFound();
       throw error;
     }
   }
-
-  private async makeRoom(transaction: Transaction, server: ProtectedServer): Promise<void> {
-    const { organizationId, integrationId } = server;
-    const old = await this.signIns.listBeyond(transaction, organizationId, integrationId, MAX_OPEN_SIGN_INS - 1);
-    for (const { stateDigest } of old) {
-      await this.signIns.removeOne(transaction, stateDigest);
-      await this.secrets.removeSignIn(transaction, server, stateDigest);
-    }
-  }
-}
-
-/** How a sign-in is found by the `state` that only the browser has. */
-export function digestOf(state: string): string {
-  return createHash('sha256').update(state).digest('base64url');
 }
 
 type UnregisteredClient = Omit<OAuthClient, 'information'>;
@@ -143,7 +118,7 @@ function describedClient(discovered: DiscoveredAuthorization, redirectUri: strin
 }
 
 /** @throws AuthorizationServerFailed */
-function scopeFor(discovered: DiscoveredAuthorization, grant: OAuthGrant | null): string | undefined {
+function scopeFor(discovered: DiscoveredAuthorization, grant: StoredOAuthGrant | null): string | undefined {
   const needed = grant?.neededScope ?? undefined;
   const scope = scopeToRequest({
     challenged: discovered.challengedScope,

@@ -1,47 +1,37 @@
-import { defineEntity, p } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
+import { grantProperties, signInProperties } from '../../platform/oauth/index.js';
 
 /** What an integration's server has granted; the tokens are in the vault. */
 export const StoredOAuthGrant = defineEntity({
   name: 'StoredOAuthGrant',
   tableName: 'oauth_grants',
   properties: {
-    integrationId: p.uuid().primary(),
-    organizationId: p.uuid(),
+    ...grantProperties('integration_id'),
+    /** The address that the grant was made for; for another one it does not count. */
     serverUrl: p.text(),
     issuer: p.text(),
-    status: p.text().$type<'authorized' | 'gone'>(),
-    scope: p.text().nullable(),
-    /** What calls lacked since the sign-in. */
-    neededScope: p.text().nullable(),
-    /** Another one with every sign-in, and when the grant is gone. */
+    scope: p.text().strictNullable(),
+    /** What calls lacked since the sign-in; the next one asks for it. */
+    neededScope: p.text().strictNullable(),
+    /** Changes with every sign-in. */
     version: p.uuid(),
-    /** Another one with every set of tokens. */
-    generation: p.uuid(),
+    /** When the tokens of this generation were given. */
     receivedAt: p.datetime(3),
-    expiresAt: p.datetime(3).nullable(),
-    refreshAt: p.datetime(3).nullable(),
-    /** Whose refresh is under way, and until when it counts. */
-    refreshLease: p.uuid().nullable(),
-    refreshingUntil: p.datetime(3).nullable(),
     updatedAt: p.datetime(3),
   },
 });
+export type StoredOAuthGrant = InferEntity<typeof StoredOAuthGrant>;
 
-/** A sign-in that somebody has begun; its secrets are in the vault, under the digest. */
 export const StoredOAuthSignIn = defineEntity({
   name: 'StoredOAuthSignIn',
   tableName: 'oauth_sign_ins',
   properties: {
-    stateDigest: p.text().primary(),
-    organizationId: p.uuid(),
-    integrationId: p.uuid(),
+    ...signInProperties('integration_id'),
     serverUrl: p.text(),
-    redirectUrl: p.text(),
-    createdAt: p.datetime(3),
-    expiresAt: p.datetime(3),
   },
 });
+export type StoredOAuthSignIn = InferEntity<typeof StoredOAuthSignIn>;
 
 const oauth = migration('2026112211_integrations_oauth', [
   `create table oauth_grants (

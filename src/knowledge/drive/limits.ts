@@ -1,4 +1,4 @@
-/** One request for a listing, a file's description or a token. */
+/** One request for a listing, a file's description or a token. No longer than `MAX_REQUEST_MS` of the OAuth module. */
 export const REQUEST_MS = 15_000;
 /** The content of one file. */
 export const DOWNLOAD_MS = 60_000;
@@ -54,23 +54,7 @@ export const OVERDUE_MS = 30_000;
 /** Between two syncs of a source, give or take a tenth, so that not all begin at once. */
 export const SYNC_EVERY_MS = 3_600_000;
 
-/** A token is replaced this long before it expires; a short-lived one after half of its life. */
-export const TOKEN_MARGIN_MS = 60_000;
+/** Access tokens of service accounts that a process keeps. */
 export const CACHED_TOKENS = 5_000;
-export const MAX_TOKEN_LENGTH = 16_384;
-/** Longer lives are taken for this one. */
-export const MAX_TOKEN_SECONDS = 24 * 3_600;
+/** How long the assertion of a service account counts. RFC 7523. */
 export const ASSERTION_SECONDS = 3_600;
-
-export const SIGN_IN_LIFETIME_MS = 10 * 60_000;
-/** Sign-ins of one agent that nobody has completed; the oldest makes room for one more. */
-export const MAX_OPEN_SIGN_INS = 20;
-export const REMOVE_SIGN_INS_EVERY_MINUTES = 60;
-
-/** A process that claimed a refresh and died holds the others up for so long. Longer than `REQUEST_MS` and `SAVE_WAIT_MS` together. */
-export const REFRESH_LEASE_MS = 35_000;
-export const REFRESH_POLL_MS = 100;
-export const REFRESH_WAIT_MS = REFRESH_LEASE_MS + REQUEST_MS;
-/** How long new tokens wait for a database that is away. */
-export const SAVE_WAIT_MS = 15_000;
-export const SAVE_PAUSE_MS = 500;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { REFRESH_LEASE_MS } from '../../../src/integrations/oauth/limits.js';
-import { OAuthGrantRepository } from '../../../src/integrations/persistence/oauth-grant.repository.js';
+import { OAuthGrants } from '../../../src/integrations/oauth/oauth-grants.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { LOCAL_APP, useAppCatalogue } from '../../support/app-catalogue.js';
 import { type Answer, type TestService, useService } from '../../support/harness.js';
@@ -118,16 +117,15 @@ describe('writes of one integration at once by two processes', () => {
 describe('a refresh of tokens', () => {
   it('belongs to one process for thirty seconds, also where its clock is ahead or behind', async () => {
     const { id: integrationId } = await integrations.created(customMcp({ auth: { type: 'oauth' } }));
-    const owner = { organizationId: integrations.organization.id, integrationId };
-    const repository = service.app.get(OAuthGrantRepository, { strict: false });
+    const owner = { organizationId: integrations.organization.id, id: integrationId };
+    const grants = service.app.get(OAuthGrants, { strict: false });
     const [start, generation] = [new Date('2026-01-01'), newId()];
-    const grant = { ...owner, serverUrl: 'https://a.test', issuer: 'https://a.test', status: 'authorized' as const, scope: null, neededScope: null };
-    const times = { version: newId(), generation, receivedAt: start, expiresAt: null, refreshAt: start };
-    await service.database.transaction((transaction) => repository.put(transaction, { ...grant, ...times }, start));
+    const grant = { organizationId: owner.organizationId, ownerId: owner.id, serverUrl: 'https://a.test', issuer: 'https://a.test', status: 'authorized' as const, scope: null, neededScope: null };
+    const times = { version: newId(), generation, receivedAt: start, updatedAt: start, expiresAt: null, refreshAt: start };
+    await service.database.transaction((transaction) => grants.put(transaction, { ...grant, ...times }, { tokens: { accessToken: 'token' } }));
     const claimAt = (seconds: number): Promise<boolean> => {
       const now = new Date(start.getTime() + seconds * 1_000);
-      const until = new Date(now.getTime() + REFRESH_LEASE_MS);
-      return service.database.transaction((transaction) => repository.claim(transaction, { ...owner, generation, lease: newId() }, now, until));
+      return service.database.transaction((transaction) => grants.claim(transaction, { ...owner, generation, lease: newId() }, now));
     };
     expect([await claimAt(0), await claimAt(0), await claimAt(-25), await claimAt(29)]).toEqual([true, false, false, false]);
     expect(await claimAt(31)).toBe(true);

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { OAuthGrantChanged } from '../../../src/integrations/oauth/oauth.events.js';
 import { OAuthGrants } from '../../../src/integrations/oauth/oauth-grants.js';
-import { RefreshGrant } from '../../../src/integrations/oauth/refresh-grant.js';
 import { EventBus } from '../../../src/platform/events/index.js';
 import { type TestService, until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -213,7 +212,7 @@ describe('a refresh', () => {
     const asked = token(at);
     await until(() => tools.hangs === 1, 'the server is asked');
     let isStopped = false;
-    const stopped = service.app.get(RefreshGrant, { strict: false }).beforeApplicationShutdown().then(() => (isStopped = true));
+    const stopped = grants().beforeApplicationShutdown().then(() => (isStopped = true));
     await new Promise((resolve) => setImmediate(resolve));
     expect(isStopped).toBe(false);
     tools.release({ granting: true });

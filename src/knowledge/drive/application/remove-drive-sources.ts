@@ -5,11 +5,11 @@ import { Outbox } from '../../../platform/jobs/index.js';
 import type { DriveSourceKind } from '../domain/drive-source.js';
 import { DriveSourceNotFound } from '../domain/drive-errors.js';
 import { REMOVE_BATCH, SCHEDULE_BATCH } from '../limits.js';
-import { DriveGrantTokens } from './sign-in/drive-grant-tokens.js';
+import { DriveGrants } from './sign-in/drive-grants.js';
+import { DriveSignIns } from './sign-in/drive-sign-ins.js';
 import { removeDriveSource } from './sync/sync-drive.definition.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import { DriveItemRepository } from '../persistence/drive-item.repository.js';
-import { DriveSignInRepository } from '../persistence/drive-sign-in.repository.js';
 import { DriveSourceRepository, type SourceId } from '../persistence/drive-source.repository.js';
 
 /** Removes sources: at once to those who read, then their documents in batches, then what is left of them. */
@@ -18,8 +18,8 @@ export class RemoveDriveSources implements OnModuleInit {
   constructor(
     private readonly sources: DriveSourceRepository,
     private readonly items: DriveItemRepository,
-    private readonly signIns: DriveSignInRepository,
-    private readonly tokens: DriveGrantTokens,
+    private readonly signIns: DriveSignIns,
+    private readonly grants: DriveGrants,
     private readonly index: DocumentIndex,
     private readonly agentData: AgentDataHolders,
     private readonly database: Database,
@@ -56,7 +56,7 @@ export class RemoveDriveSources implements OnModuleInit {
       await this.items.forgetDocuments(source, documents);
     }
     await this.database.transaction(async (transaction) => {
-      await this.tokens.remove(transaction, source);
+      await this.grants.removeSecrets(transaction, source);
       await this.sources.drop(transaction, source);
     });
   }

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { importPKCS8, SignJWT } from 'jose';
 import { Clock } from '../../../platform/clock/index.js';
 import { Settings } from '../../../platform/config/index.js';
+import { REFRESH_MARGIN_MS } from '../../../platform/oauth/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import { refused, type ServiceAccountKey } from '../domain/service-account-key.js';
 import type { DriveAccess } from './drive-http.js';
-import { ASSERTION_SECONDS, CACHED_TOKENS, TOKEN_MARGIN_MS } from '../limits.js';
+import { ASSERTION_SECONDS, CACHED_TOKENS } from '../limits.js';
 import { DRIVE_SCOPE, TokenEndpoint } from './token-endpoint.js';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -62,8 +63,9 @@ export class ServiceAccountTokens {
 
   private async ask(accountId: string, readKey: () => Promise<ServiceAccountKey>): Promise<string> {
     const assertion = await this.assertionOf(await readKey());
-    const { accessToken, lifetimeMs } = await this.endpoint.ask({ grant_type: JWT_BEARER, assertion });
-    const until = this.clock.monotonic() + lifetimeMs - Math.min(TOKEN_MARGIN_MS, lifetimeMs / 2);
+    const { accessToken, receivedAt, expiresAt } = await this.endpoint.ask({ grant_type: JWT_BEARER, assertion });
+    const lifetimeMs = (expiresAt ?? receivedAt).getTime() - receivedAt.getTime();
+    const until = this.clock.monotonic() + lifetimeMs - Math.min(REFRESH_MARGIN_MS, lifetimeMs / 2);
     this.cached.delete(accountId);
     this.cached.set(accountId, { accessToken, until });
     const [oldest] = this.cached.keys();

@@ -1,30 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { Clock } from '../../../platform/clock/index.js';
 import { Settings } from '../../../platform/config/index.js';
+import { type ReceivedTokens, receivedTokens, UnusableTokens } from '../../../platform/oauth/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import { DriveHttp, failureOf, readJson } from './drive-http.js';
-import { MAX_TOKEN_ANSWER_BYTES, MAX_TOKEN_LENGTH, MAX_TOKEN_SECONDS, REQUEST_MS } from '../limits.js';
-
-export interface GivenTokens {
-  readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-  readonly lifetimeMs: number;
-  /** Undefined where it is what was asked for. */
-  readonly scope: string | undefined;
-}
+import { MAX_TOKEN_ANSWER_BYTES, REQUEST_MS } from '../limits.js';
 
 export const DRIVE_SCOPE = 'https://www.googleapis.com/auth/drive.readonly';
 const DEFAULT_SECONDS = 3_600;
 
-/** Whatever else is in it would end the header, or begin another one. */
-const token = z.string().max(MAX_TOKEN_LENGTH).regex(/^[\x21-\x7e]+$/);
-const tokensAnswer = z.object({
-  access_token: token,
-  refresh_token: token.optional(),
-  token_type: z.string().regex(/^bearer$/i),
-  expires_in: z.number().optional(),
-  scope: z.string().max(4_096).optional(),
-});
 const errorAnswer = z.object({ error: z.string().regex(/^\w{1,60}$/), error_description: z.string().optional() });
 
 /** Answers after which the grant, or the account, will not be accepted later either. */
@@ -36,10 +21,11 @@ export class TokenEndpoint {
   constructor(
     private readonly http: DriveHttp,
     private readonly settings: Settings,
+    private readonly clock: Clock,
   ) {}
 
   /** @throws DriveFailure `refused` with the endpoint's own reason; another one where it may answer later */
-  async ask(form: Readonly<Record<string, string>>): Promise<GivenTokens> {
+  async ask(form: Readonly<Record<string, string>>): Promise<ReceivedTokens> {
     const response = await this.http.request(this.settings.drive.tokenUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
@@ -53,9 +39,12 @@ export class TokenEndpoint {
     if (response.status === 429) throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', this.http.pauseAskedFor(response));
     if (response.status >= 500) throw new DriveFailure('unreachable', `The drive gives no tokens at the moment (${response.status}).`);
     if (response.status !== 200) throw refusalIn(body, response.status, Object.values(form));
-    const given = readJson(tokensAnswer, body);
-    const seconds = Math.min(Math.max(given.expires_in ?? DEFAULT_SECONDS, 0), MAX_TOKEN_SECONDS);
-    return { accessToken: given.access_token, refreshToken: given.refresh_token, lifetimeMs: seconds * 1_000, scope: given.scope };
+    try {
+      return receivedTokens({ expires_in: DEFAULT_SECONDS, ...readJson(z.record(z.string(), z.unknown()), body) }, this.clock.now());
+    } catch (error) {
+      if (!(error instanceof UnusableTokens)) throw error;
+      throw new DriveFailure('answer', 'The drive answered with tokens that cannot be used.', undefined, error.message);
+    }
   }
 }
 

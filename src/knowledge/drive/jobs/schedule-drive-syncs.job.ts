@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
-import { OVERDUE_MS, REMOVE_BATCH, REMOVE_SIGN_INS_EVERY_MINUTES, SCHEDULE_BATCH, SCHEDULE_EVERY_MINUTES, STEP_LEASE_MS } from '../limits.js';
+import { REMOVE_SIGN_INS_EVERY_MINUTES } from '../../../platform/oauth/index.js';
+import { DriveSignIns } from '../application/sign-in/drive-sign-ins.js';
+import { OVERDUE_MS, SCHEDULE_BATCH, SCHEDULE_EVERY_MINUTES, STEP_LEASE_MS } from '../limits.js';
 import { removeDriveSource, syncDrive } from '../application/sync/sync-drive.definition.js';
-import { DriveSignInRepository } from '../persistence/drive-sign-in.repository.js';
 import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
 import { DriveSyncRepository } from '../persistence/drive-sync.repository.js';
 
@@ -49,7 +50,7 @@ export class ScheduleDriveSyncs extends WorkerHost {
   }
 }
 
-/** Removes sign-ins that nobody completed in time, with their secrets. */
+/** Removes sign-ins that were not completed in time, with their secrets. */
 export const removeDriveSignIns = defineJob({
   name: 'knowledge.remove-drive-sign-ins',
   payload,
@@ -58,19 +59,11 @@ export const removeDriveSignIns = defineJob({
 
 @Processor(removeDriveSignIns.name)
 export class RemoveDriveSignIns extends WorkerHost {
-  constructor(
-    private readonly signIns: DriveSignInRepository,
-    private readonly database: Database,
-    private readonly clock: Clock,
-  ) {
+  constructor(private readonly signIns: DriveSignIns) {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
-    for (;;) {
-      signal.throwIfAborted();
-      const expired = await this.database.transaction((transaction) => this.signIns.removeExpired(transaction, this.clock.now(), REMOVE_BATCH));
-      if (expired < REMOVE_BATCH) return;
-    }
+  process({ signal }: ActiveJob<Payload>): Promise<void> {
+    return this.signIns.removeExpired(signal);
   }
 }

@@ -3,7 +3,7 @@ import { Database, type SqlExecutor, statement, toDate, type Transaction } from 
 import type { SelectedFile } from '../domain/drive-file.js';
 import type { DriveSource, DriveSourceKind } from '../domain/drive-source.js';
 import type { SyncState } from '../../index/domain/sync-status.js';
-import { FILES } from './drive.schema.js';
+import { FILES } from './drive.entities.js';
 
 /** What a person has selected; it takes the place of what the agent had of the kind. */
 export interface NewSelection {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor, statement, type Transaction } from '../../../platform/database/index.js';
 import type { ClaimedSource, SyncPhase } from '../domain/drive-source.js';
 import type { SyncState } from '../../index/domain/sync-status.js';
-import { FILES } from './drive.schema.js';
+import { FILES } from './drive.entities.js';
 import { SOURCE_COLUMNS, type SourceId } from './drive-source.repository.js';
 
 type ClaimedRow = Omit<ClaimedSource, 'files' | 'lease'> & { readonly files: string };

@@ -1,9 +1,5 @@
-import { z } from 'zod';
-import { type ContextSchema, JsonDocument, migration } from '../../../platform/database/index.js';
-import { selectedFile } from '../domain/drive-file.js';
-
-export const FILES = new JsonDocument('drive_sources.files', z.array(selectedFile));
-export const FILE_IDS = new JsonDocument('drive_sign_ins.file_ids', z.array(z.string()));
+import { type ContextSchema, migration } from '../../../platform/database/index.js';
+import { FILE_IDS, FILES, StoredDriveGrant, StoredDriveSignIn } from './drive.entities.js';
 
 /**
  * Statements about these tables are written by hand: claims, compare-and-sets and lists of a page's files. No foreign key leads
@@ -92,4 +88,4 @@ const drive = migration('2026112350_knowledge_drive', [
   'create index drive_sign_ins_by_expiry on drive_sign_ins (expires_at)',
 ]);
 
-export const driveSchema: ContextSchema = { entities: [], documents: [FILES, FILE_IDS], migrations: [drive] };
+export const driveSchema: ContextSchema = { entities: [StoredDriveGrant, StoredDriveSignIn], documents: [FILES, FILE_IDS], migrations: [drive] };

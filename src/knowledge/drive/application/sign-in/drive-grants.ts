@@ -1,59 +1,73 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../platform/clock/index.js';
+import { Settings } from '../../../../platform/config/index.js';
+import { Database } from '../../../../platform/database/index.js';
+import { type GrantOwner, type GrantSecrets, OAuthGrants, type ReceivedTokens, RefusedForGood, type Unusable, type UsableGrant } from '../../../../platform/oauth/index.js';
+import { Vault } from '../../../../platform/vault/index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
-import { DriveGrantRepository } from '../../persistence/drive-grant.repository.js';
-import type { SourceId } from '../../persistence/drive-source.repository.js';
+import { StoredDriveGrant } from '../../persistence/drive.entities.js';
 import type { DriveAccess } from '../drive-http.js';
-import { DriveGrantTokens } from './drive-grant-tokens.js';
-import { RefreshDriveGrant, signInAgain } from './refresh-drive-grant.js';
+import { TokenEndpoint } from '../token-endpoint.js';
 
-interface UsedToken {
-  readonly accessToken: string;
-  readonly generation: string;
-}
-
-/** The access tokens of people's sign-ins. */
+/** The grants of people's sign-ins, each of a drive source. */
 @Injectable()
-export class DriveGrants {
+export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
   constructor(
-    private readonly grants: DriveGrantRepository,
-    private readonly tokens: DriveGrantTokens,
-    private readonly refresh: RefreshDriveGrant,
-    private readonly clock: Clock,
-  ) {}
+    database: Database,
+    vault: Vault,
+    clock: Clock,
+    private readonly endpoint: TokenEndpoint,
+    private readonly settings: Settings,
+  ) {
+    super({ database, vault, clock }, StoredDriveGrant, 'drive');
+  }
 
-  accessFor(source: SourceId): DriveAccess {
-    let used: UsedToken | undefined;
+  accessFor(source: GrantOwner): DriveAccess {
+    let used: UsableGrant<StoredDriveGrant> | undefined;
     let refused: string | undefined;
     return {
       token: async () => {
-        // Looked up once a step: another process may refresh it meanwhile, and the drive goes on taking it until it expires.
-        used ??= await this.current(source, refused);
-        return used.accessToken;
+        // Looked up once a step: another process may refresh it meanwhile, and the drive accepts it until it expires.
+        used ??= refused === undefined ? await this.current(source) : await this.replaced(source, refused);
+        return used.tokens.accessToken;
       },
       forget: (token) => {
-        if (used?.accessToken !== token) return;
-        refused = used.generation;
+        if (used?.tokens.accessToken !== token) return;
+        refused = used.grant.generation;
         used = undefined;
       },
     };
   }
 
-  /** @param refused the generation whose access token the drive does not take */
-  private async current(source: SourceId, refused: string | undefined): Promise<UsedToken> {
-    if (refused !== undefined) await this.grants.expire(source, refused, this.clock.now());
-    const grant = await this.grants.find(source);
-    if (grant?.status !== 'authorized') throw signInAgain();
-    if (grant.refreshAt <= this.clock.now()) {
-      try {
-        await this.refresh.execute(source, grant.generation);
-      } catch (error) {
-        const isUsable = error instanceof DriveFailure && error.isPassing && grant.expiresAt > this.clock.now();
-        if (!isUsable) throw error;
-      }
+  private async replaced(source: GrantOwner, generation: string): Promise<UsableGrant<StoredDriveGrant>> {
+    await this.refresh(source, generation);
+    return this.usable(source);
+  }
+
+  protected async request({ tokens: { refreshToken = '' } }: GrantSecrets): Promise<ReceivedTokens> {
+    const { client } = this.settings.drive;
+    if (!client) throw new DriveFailure('unreachable', 'The operator has removed the settings with which people sign in to the drive.');
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: client.id, client_secret: client.secret };
+    try {
+      return await this.endpoint.ask(form);
+    } catch (error) {
+      if (!(error instanceof DriveFailure) || error.reason !== 'refused') throw error;
+      if (error.detail !== 'invalid_client') throw new RefusedForGood();
+      // The operator's own credentials are wrong: with the right ones every grant works again.
+      throw new DriveFailure('unreachable', 'The drive does not know this service as its client at the moment.', undefined, error.detail);
     }
-    const [now, tokens] = [await this.grants.find(source), await this.tokens.read(source)];
-    if (now?.status !== 'authorized' || !tokens) throw signInAgain();
-    return { accessToken: tokens.accessToken, generation: now.generation };
+  }
+
+  protected failure(why: Unusable): DriveFailure {
+    if (why === 'busy') return new DriveFailure('unreachable', 'The access to the drive is not renewed at the moment.');
+    return new DriveFailure('refused', 'The access to the drive was withdrawn, or has ended. A person has to sign in again.');
+  }
+
+  protected columnsOf(): Partial<StoredDriveGrant> {
+    return {};
+  }
+
+  protected lost(): void {
+    // The next step of the sync finds the grant gone, and ends the sync as failed.
   }
 }

@@ -1,19 +1,15 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AgentNotFound } from '../../../../agents/index.js';
-import { Clock } from '../../../../platform/clock/index.js';
 import { Settings } from '../../../../platform/config/index.js';
 import { Database } from '../../../../platform/database/index.js';
-import { secureRandomBytes } from '../../../../platform/ids/index.js';
+import { randomText, sha256 } from '../../../../platform/oauth/index.js';
 import { DriveFilesNotFound, DriveSignInNotConfigured } from '../../domain/drive-errors.js';
-import { DriveSignInRepository } from '../../persistence/drive-sign-in.repository.js';
 import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
 import { isFileId } from '../drive-answers.js';
-import { MAX_OPEN_SIGN_INS, SIGN_IN_LIFETIME_MS } from '../../limits.js';
 import { DRIVE_SCOPE } from '../token-endpoint.js';
+import { DriveSignIns } from './drive-sign-ins.js';
 
-export const CALLBACK_PATH = '/v1/oauth/drive/callback';
-const RANDOM_BYTES = 32;
+const CALLBACK_PATH = '/v1/oauth/drive/callback';
 
 export interface DriveSignInRequest {
   readonly organizationId: string;
@@ -30,10 +26,9 @@ export interface DriveSignInRequest {
 export class StartDriveSignIn {
   constructor(
     private readonly settings: Settings,
-    private readonly signIns: DriveSignInRepository,
+    private readonly signIns: DriveSignIns,
     private readonly sources: DriveSourceRepository,
     private readonly database: Database,
-    private readonly clock: Clock,
   ) {}
 
   /** @returns the address at which the person signs in. @throws DriveSignInNotConfigured, DriveFilesNotFound, AgentNotFound */
@@ -42,34 +37,19 @@ export class StartDriveSignIn {
     if (!client) throw new DriveSignInNotConfigured();
     const impossible = fileIds.filter((id) => !isFileId(id));
     if (impossible.length > 0) throw new DriveFilesNotFound(impossible, 'Nobody');
-    const [state, codeVerifier] = [random(), random()];
+    const [state, codeVerifier] = [randomText(), randomText()];
     const redirectUri = `${this.settings.publicUrl ?? origin}${CALLBACK_PATH}`;
-    const createdAt = this.clock.now();
-    const expiresAt = new Date(createdAt.getTime() + SIGN_IN_LIFETIME_MS);
-    const signIn = { stateDigest: stateDigestOf(state), organizationId, agentId, fileIds: [...new Set(fileIds)], redirectUrl, redirectUri, createdAt, expiresAt };
+    const signIn = { organizationId, ownerId: agentId, fileIds: [...new Set(fileIds)], redirectUrl, redirectUri };
     await this.database.transaction(async (transaction) => {
       if (!(await this.sources.agentIsThere(transaction, organizationId, agentId))) throw new AgentNotFound();
-      await this.signIns.add(transaction, signIn, codeVerifier, MAX_OPEN_SIGN_INS);
+      await this.signIns.add(transaction, state, signIn, codeVerifier);
     });
     const url = new URL(authorizeUrl);
     const parameters = {
       ...{ response_type: 'code', client_id: client.id, redirect_uri: redirectUri, scope: DRIVE_SCOPE, state },
-      ...{ code_challenge: digestOf(codeVerifier), code_challenge_method: 'S256', access_type: 'offline', prompt: 'consent' },
+      ...{ code_challenge: sha256(codeVerifier), code_challenge_method: 'S256', access_type: 'offline', prompt: 'consent' },
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url.href;
   }
-}
-
-/** How a sign-in is found by the `state` that only the browser has. */
-export function stateDigestOf(state: string): string {
-  return digestOf(state);
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
-}
-
-function random(): string {
-  return secureRandomBytes(RANDOM_BYTES).toString('base64url');
 }
