@@ -248,8 +248,9 @@ describe('an agent that is deleted', () => {
     const other = { key: owner.key, agentId: await service.agent(owner.key) };
     await learn(service, owner, 'about lions', 'about tigers');
     await learn(service, other, 'about bears');
-    const parsed = { format: 'html', title: null, language: null, page: null, blocks: [{ kind: 'text', text: 'about wolves' }] } as const;
     for (const kind of ['website', 'drive'] as const) {
+      // The same text twice would be one result.
+      const parsed = { format: 'html', title: null, language: null, page: null, blocks: [{ kind: 'text', text: `about wolves of a ${kind}` }] } as const;
       const key = `https://example.com/${kind}`;
       await index().put({ organizationId: organization.id, agentId: owner.agentId, kind, key, title: kind, url: key, scope: null }, parsed);
     }

@@ -32,9 +32,12 @@ export class VectorRepository {
   }
 
   /** The next agent, in the order of their ids, that has any chunk. Of all organizations: for the service's own upkeep. */
-  async agentAfter(agentId: string | null): Promise<{ readonly organizationId: string; readonly agentId: string } | null> {
+  async agentAfter(agentId: string | null): Promise<{ readonly organizationId: string; readonly agentId: string } | undefined> {
     const after = agentId === null ? {} : { agentId: { $gt: agentId } };
-    return this.database.read((em) => em.findOne(StoredChunk, after, { fields: ['organizationId', 'agentId'], orderBy: { agentId: 'asc' } }));
+    const [next] = await this.database.read((em) =>
+      em.find(StoredChunk, after, { fields: ['organizationId', 'agentId'], orderBy: { agentId: 'asc' }, limit: 1, disableIdentityMap: true }),
+    );
+    return next;
   }
 
   /**
