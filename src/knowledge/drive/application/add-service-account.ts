@@ -8,7 +8,6 @@ import { DriveFailure } from '../domain/drive-failure.js';
 import { ServiceAccountExists } from '../domain/drive-errors.js';
 import { parseKeyFile } from '../domain/service-account-key.js';
 import { DriveApi } from './drive-api.js';
-import { ServiceAccountKeys } from './service-account-keys.js';
 import { ServiceAccountTokens } from './service-account-tokens.js';
 import { type ListedServiceAccount, ServiceAccountRepository } from '../persistence/service-account.repository.js';
 
@@ -17,7 +16,6 @@ import { type ListedServiceAccount, ServiceAccountRepository } from '../persiste
 export class AddServiceAccount {
   constructor(
     private readonly accounts: ServiceAccountRepository,
-    private readonly keys: ServiceAccountKeys,
     private readonly tokens: ServiceAccountTokens,
     private readonly api: DriveApi,
     private readonly database: Database,
@@ -37,10 +35,7 @@ export class AddServiceAccount {
     await this.check(this.tokens.accessFor(id, () => Promise.resolve(key)));
     const { clientEmail, projectId } = key;
     const account = { id, organizationId, clientEmail, projectId, addedBy: memberId, createdAt: this.clock.now() };
-    await this.database.transaction(async (transaction) => {
-      await this.accounts.add(transaction, account);
-      await this.keys.put(transaction, organizationId, id, key);
-    });
+    await this.database.transaction((transaction) => this.accounts.add(transaction, account, key));
     return { ...account, agentCount: 0 };
   }
 

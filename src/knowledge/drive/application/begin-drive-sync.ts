@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { AgentNotFound } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import type { Transaction } from '../../../platform/database/index.js';
-import { newId } from '../../../platform/ids/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
-import { syncDrive } from './sync/sync-drive.definition.js';
-import { DriveSourceRepository, type NewSelection } from '../persistence/drive-source.repository.js';
+import { syncDrive } from '../jobs/sync-drive.job.js';
+import { DriveSourceRepository, type Selection } from '../persistence/drive-source.repository.js';
 
 /** Stores what was selected and begins its sync; one that is under way is superseded. */
 @Injectable()
@@ -17,10 +16,10 @@ export class BeginDriveSync {
   ) {}
 
   /** @returns the source's id. @throws AgentNotFound */
-  async execute(transaction: Transaction, selection: Omit<NewSelection, 'id' | 'syncId' | 'now'>): Promise<string> {
+  async execute(transaction: Transaction, selection: Selection): Promise<string> {
     const { organizationId, agentId } = selection;
-    if (!(await this.sources.agentIsThere(transaction, organizationId, agentId))) throw new AgentNotFound();
-    const id = await this.sources.put(transaction, { ...selection, id: newId(), syncId: newId(), now: this.clock.now() });
+    if (!(await this.sources.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
+    const id = await this.sources.put(transaction, selection, this.clock.now());
     await this.outbox.enqueue(transaction, syncDrive, { organizationId, sourceId: id }, { dedupeKey: id });
     return id;
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { DriveSource } from '../domain/drive-source.js';
+import type { ClaimedSource } from '../domain/drive-source.js';
+import { ServiceAccountRepository } from '../persistence/service-account.repository.js';
 import type { DriveAccess } from './drive-http.js';
-import { ServiceAccountKeys } from './service-account-keys.js';
 import { ServiceAccountTokens } from './service-account-tokens.js';
 import { DriveGrants } from './sign-in/drive-grants.js';
 
@@ -9,16 +9,16 @@ import { DriveGrants } from './sign-in/drive-grants.js';
 @Injectable()
 export class DriveAccounts {
   constructor(
-    private readonly keys: ServiceAccountKeys,
+    private readonly accounts: ServiceAccountRepository,
     private readonly tokens: ServiceAccountTokens,
     private readonly grants: DriveGrants,
   ) {}
 
-  accessOf({ organizationId, id, accountId }: Pick<DriveSource, 'organizationId' | 'id' | 'accountId'>): DriveAccess {
+  accessOf({ organizationId, id, accountId }: Pick<ClaimedSource, 'organizationId' | 'id' | 'accountId'>): DriveAccess {
     return accountId === null ? this.grants.accessFor({ organizationId, id }) : this.accessOfAccount(organizationId, accountId);
   }
 
   accessOfAccount(organizationId: string, accountId: string): DriveAccess {
-    return this.tokens.accessFor(accountId, () => this.keys.read(organizationId, accountId));
+    return this.tokens.accessFor(accountId, () => this.accounts.readKey(organizationId, accountId));
   }
 }

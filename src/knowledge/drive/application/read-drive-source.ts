@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { DriveSource, DriveSourceKind } from '../domain/drive-source.js';
+import type { DriveSourceKind } from '../domain/drive-source.js';
 import { DriveSourceNotFound } from '../domain/drive-errors.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
+import type { StoredDriveSource } from '../persistence/drive.entities.js';
 import { DriveItemRepository } from '../persistence/drive-item.repository.js';
 import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
 
-export type ReadSource = DriveSource & StoreUsage;
+export type ReadSource = StoredDriveSource & StoreUsage;
 
 @Injectable()
 export class ReadDriveSource {

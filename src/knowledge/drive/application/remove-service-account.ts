@@ -2,8 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { ApiKeyPrincipal } from '../../../access/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { ForbiddenServiceAccountManage, ServiceAccountNotFound } from '../domain/drive-errors.js';
-import { ServiceAccountKeys } from './service-account-keys.js';
-import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
 import { ServiceAccountRepository } from '../persistence/service-account.repository.js';
 import { RemoveDriveSources } from './remove-drive-sources.js';
 import { ServiceAccountRights } from './service-account-rights.js';
@@ -13,9 +11,7 @@ import { ServiceAccountRights } from './service-account-rights.js';
 export class RemoveServiceAccount {
   constructor(
     private readonly accounts: ServiceAccountRepository,
-    private readonly sources: DriveSourceRepository,
     private readonly removal: RemoveDriveSources,
-    private readonly keys: ServiceAccountKeys,
     private readonly rights: ServiceAccountRights,
     private readonly database: Database,
   ) {}
@@ -28,9 +24,8 @@ export class RemoveServiceAccount {
       const account = await this.accounts.lock(transaction, organizationId, id);
       if (!account) throw new ServiceAccountNotFound();
       if (!mayManage(account)) throw new ForbiddenServiceAccountManage();
-      await this.removal.enqueue(transaction, organizationId, await this.sources.removeOfAccount(transaction, organizationId, id));
+      await this.removal.ofAccount(transaction, organizationId, id);
       await this.accounts.remove(transaction, organizationId, id);
-      await this.keys.remove(transaction, organizationId, id);
     });
   }
 }

@@ -4,23 +4,20 @@ import type { SyncStatus } from '../../index/domain/sync-status.js';
 /** With whose eyes the drive is seen. */
 export type DriveSourceKind = 'service_account' | 'sign_in';
 
-/** What an agent knows of a drive: the entries that were selected, and how far their sync is. */
-export interface DriveSource {
-  readonly id: string;
+export interface SourceId {
   readonly organizationId: string;
-  readonly agentId: string;
-  readonly kind: DriveSourceKind;
-  /** Of a service account. */
-  readonly accountId: string | null;
-  readonly files: readonly SelectedFile[];
-  readonly sync: SyncStatus;
+  readonly id: string;
 }
 
 /** `begin`: nothing is known yet of what has to be done. `changes`: the drive is asked what has changed. `work`: items have work left. */
 export type SyncPhase = 'begin' | 'changes' | 'work';
 
-/** A source while a step of its sync holds it. */
-export interface ClaimedSource extends Omit<DriveSource, 'sync'> {
+/** What an agent knows of a drive, while a step of its sync has the lease. */
+export interface ClaimedSource extends SourceId {
+  readonly agentId: string;
+  /** Of a service account. */
+  readonly accountId: string | null;
+  readonly files: readonly SelectedFile[];
   readonly lease: string;
   readonly syncId: string;
   readonly phase: SyncPhase;
@@ -43,13 +40,18 @@ export interface DriveItem {
   readonly mimeType: string;
   readonly url: string | null;
   readonly size: number | null;
+  readonly fingerprint: string | null;
   readonly todo: 'look_up' | 'list' | 'fetch' | 'remove' | null;
   readonly pageToken: string | null;
   /** Of a folder, that were read. */
   readonly pages: number;
   /** How often its present work was begun. */
   readonly attempts: number;
+  readonly result: 'indexed' | 'failed' | 'unreadable' | 'skipped' | 'gone' | null;
+  readonly error: string | null;
   readonly documentId: string | null;
+  /** The sync that saw it last. */
+  readonly seenIn: string;
 }
 
 /** What a sync has come to, for its last state. */

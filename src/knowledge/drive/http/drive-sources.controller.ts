@@ -110,8 +110,7 @@ export class DriveSourcesController {
   }
 }
 
-function viewOf({ id, accountId, files, sync, chunks, bytes }: ReadSource): DriveSourceResponse {
-  const { state, lastError, lastSuccessfulSyncAt, startedAt } = sync;
-  const times = { lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null, startedAt: startedAt?.toISOString() ?? null };
+function viewOf({ id, accountId, files, state, lastError, lastSuccessfulSyncAt, startedAt, chunks, bytes }: ReadSource): DriveSourceResponse {
+  const times = { lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null, startedAt: startedAt.toISOString() };
   return { files, integrationId: accountId ?? id, sync: { state, lastError, ...times }, chunks, bytes };
 }

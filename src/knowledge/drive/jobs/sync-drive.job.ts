@@ -1,29 +1,28 @@
-import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
-import { RemoveDriveSources } from '../application/remove-drive-sources.js';
-import { removeDriveSource, type SourcePayload, syncDrive } from '../application/sync/sync-drive.definition.js';
+import { z } from 'zod';
+import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { SyncDriveSource } from '../application/sync/sync-drive-source.js';
+
+const payload = z.object({ organizationId: z.uuid(), sourceId: z.uuid() });
+type Payload = z.output<typeof payload>;
+
+/** One step of a source's sync; the end of each enqueues the next. */
+export const syncDrive = defineJob({ name: 'knowledge.sync-drive', payload });
 
 /** Steps wait for the drive more than they compute; each may hold one file of 50 MB. */
 const AT_ONCE = 3;
 
 @Processor(syncDrive.name, { concurrency: AT_ONCE })
 export class SyncDrive extends WorkerHost {
-  constructor(private readonly sync: SyncDriveSource) {
+  constructor(
+    private readonly sync: SyncDriveSource,
+    private readonly outbox: Outbox,
+  ) {
     super();
   }
 
-  process({ data: { organizationId, sourceId }, signal }: ActiveJob<SourcePayload>): Promise<void> {
-    return this.sync.step({ organizationId, id: sourceId }, signal);
-  }
-}
-
-@Processor(removeDriveSource.name)
-export class RemoveDriveSource extends WorkerHost {
-  constructor(private readonly sources: RemoveDriveSources) {
-    super();
-  }
-
-  process({ data: { organizationId, sourceId }, signal }: ActiveJob<SourcePayload>): Promise<void> {
-    return this.sources.remove({ organizationId, id: sourceId }, signal);
+  process({ data: { organizationId, sourceId }, signal }: ActiveJob<Payload>): Promise<void> {
+    return this.sync.step({ organizationId, id: sourceId }, signal, (transaction, { id }, delaySeconds) =>
+      this.outbox.enqueue(transaction, syncDrive, { organizationId, sourceId: id }, { dedupeKey: id, delaySeconds }),
+    );
   }
 }

@@ -1,183 +1,146 @@
+import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { Database, type SqlExecutor, statement, toDate, type Transaction } from '../../../platform/database/index.js';
-import type { SelectedFile } from '../domain/drive-file.js';
-import type { DriveSource, DriveSourceKind } from '../domain/drive-source.js';
-import type { SyncState } from '../../index/domain/sync-status.js';
-import { FILES } from './drive.entities.js';
+import { sql } from 'kysely';
+import type { DeletedAgent } from '../../../agents/index.js';
+import { Database, type EntityReader, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import { newId } from '../../../platform/ids/index.js';
+import type { ClaimedSource, DriveSourceKind, SourceId } from '../domain/drive-source.js';
+import { StoredDriveSource } from './drive.entities.js';
 
-/** What a person has selected; it takes the place of what the agent had of the kind. */
-export interface NewSelection {
-  /** Of a source that is new; of a known one the id stays. */
-  readonly id: string;
-  readonly organizationId: string;
-  readonly agentId: string;
-  readonly kind: DriveSourceKind;
-  readonly accountId: string | null;
-  readonly files: readonly SelectedFile[];
-  readonly syncId: string;
-  readonly now: Date;
-}
+/** What a person has selected; it replaces what the agent had of the kind. */
+export type Selection = Pick<StoredDriveSource, 'organizationId' | 'agentId' | 'kind' | 'accountId' | 'files'>;
 
-export interface SourceId {
-  readonly organizationId: string;
-  readonly id: string;
-}
+/** Another selection was made, the source was removed, or another worker has taken the sync over. */
+export class LeaseLost extends Error {}
 
-interface Row {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly agentId: string;
-  readonly kind: DriveSourceKind;
-  readonly accountId: string | null;
-  readonly files: string;
-  readonly state: SyncState;
-  readonly lastSuccessfulSyncAt: string | null;
-  readonly lastError: string | null;
-  readonly startedAt: string;
-}
-
-/** As text where the drivers read a type differently. */
-export const SOURCE_COLUMNS = `id::text as id, organization_id::text as "organizationId", agent_id::text as "agentId", kind,
-  account_id::text as "accountId", files::text as files`;
-
-const OF_AGENT = `${SOURCE_COLUMNS}, state, last_successful_sync_at as "lastSuccessfulSyncAt", last_error as "lastError",
-  started_at as "startedAt"`;
-
-const find = statement(
-  { organizationId: 'uuid', agentId: 'uuid', kind: 'text' },
-  (p) => `select ${OF_AGENT} from drive_sources
-    where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and kind = ${p.kind} and removed_at is null`,
-);
-
-const put = statement(
-  { id: 'uuid', organizationId: 'uuid', agentId: 'uuid', kind: 'text', accountId: 'uuid', files: 'jsonb', syncId: 'uuid', now: 'timestamptz' },
-  (p) => `insert into drive_sources (id, organization_id, agent_id, kind, account_id, files, state, started_at, sync_id, phase,
-      is_full, is_truncated, change_pages, stalls, due_at, next_sync_at)
-    values (${p.id}, ${p.organizationId}, ${p.agentId}, ${p.kind}, ${p.accountId}, ${p.files}, 'IN_PROGRESS', ${p.now}, ${p.syncId}, 'begin',
-      true, false, 0, 0, ${p.now}, ${p.now})
-    on conflict (agent_id, kind) where removed_at is null do update set
-      account_id = excluded.account_id, files = excluded.files, state = 'IN_PROGRESS', started_at = excluded.started_at,
-      sync_id = excluded.sync_id, phase = 'begin', is_full = true, is_truncated = false, change_token = null, change_pages = 0,
-      stalls = 0, lease = null, due_at = excluded.due_at
-    where drive_sources.organization_id = excluded.organization_id
-    returning id::text as id`,
-);
-
-const agentIsThere = statement(
-  { organizationId: 'uuid', agentId: 'uuid' },
-  (p) => `select id from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for key share`,
-);
-
-const REMOVED = 'set removed_at = now(), lease = null, state = \'SUSPENDED\', account_id = null';
-
-const removeOfAccount = statement(
-  { organizationId: 'uuid', accountId: 'uuid' },
-  (p) => `update drive_sources ${REMOVED}
-    where organization_id = ${p.organizationId} and account_id = ${p.accountId} returning id::text as id`,
-);
-
-const removeOfKind = statement(
-  { organizationId: 'uuid', agentId: 'uuid', kind: 'text' },
-  (p) => `update drive_sources ${REMOVED}
-    where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and kind = ${p.kind} and removed_at is null returning id::text as id`,
-);
-
-const removeOfAgent = statement(
-  { organizationId: 'uuid', agentId: 'uuid' },
-  (p) => `update drive_sources ${REMOVED}
-    where organization_id = ${p.organizationId} and agent_id = ${p.agentId}
-      and not exists (select 1 from agents where id = drive_sources.agent_id) returning id::text as id`,
-);
-
-const removed = statement(
-  { limit: 'integer' },
-  (p) => `select id::text as id, organization_id::text as "organizationId" from drive_sources where removed_at is not null limit ${p.limit}`,
-);
-
-const isRemoved = statement(
-  { organizationId: 'uuid', id: 'uuid' },
-  (p) => `select id from drive_sources where organization_id = ${p.organizationId} and id = ${p.id} and removed_at is not null`,
-);
-
-const drop = statement(
-  { organizationId: 'uuid', id: 'uuid' },
-  (p) => `delete from drive_sources where organization_id = ${p.organizationId} and id = ${p.id} and removed_at is not null`,
-);
-
-const ofGoneAgents = statement(
-  { limit: 'integer' },
-  (p) => `select distinct agent_id::text as "agentId", organization_id::text as "organizationId" from drive_sources
-    where not exists (select 1 from agents where id = drive_sources.agent_id) limit ${p.limit}`,
-);
+const tables = queryBuilder<{ drive_sources: { agent_id: string; organization_id: string } }>();
+const ID = { fields: ['id', 'organizationId'] } as const;
 
 @Injectable()
 export class DriveSourceRepository {
   constructor(private readonly database: Database) {}
 
-  async find(organizationId: string, agentId: string, kind: DriveSourceKind, source: SqlExecutor = this.database): Promise<DriveSource | null> {
-    const [row] = await find.run<Row>(source, { organizationId, agentId, kind });
-    return row ? sourceOf(row) : null;
+  find(organizationId: string, agentId: string, kind: DriveSourceKind): Promise<StoredDriveSource | null> {
+    return this.database.read((em) => em.findOne(StoredDriveSource, { organizationId, agentId, kind, removedAt: null }));
   }
 
-  /** Also keeps the agent from being deleted before the transaction ends. */
-  async agentIsThere(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
-    return (await agentIsThere.run(transaction, { organizationId, agentId })).length > 0;
+  /**
+   * Locks the agent until the transaction ends: it is not deleted before, and no other selection of it is stored meanwhile.
+   * @returns whether it exists
+   */
+  lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
+    return agentExists(transaction, organizationId, agentId, 'for no key update');
   }
 
-  /** A sync that is under way comes to nothing. @returns the source's id */
-  async put(transaction: Transaction, selection: NewSelection): Promise<string> {
-    const [row] = await put.run<{ id: string }>(transaction, selection);
-    if (!row) throw new Error('A drive source of the agent belongs to another organization');
-    return row.id;
+  /** Begins its sync; one that is under way comes to nothing. The caller holds the agent. @returns the source's id */
+  async put({ em }: Transaction, selection: Selection, now: Date): Promise<string> {
+    const { organizationId, agentId, kind } = selection;
+    const begun = { ...beginning(now), ...selection, isFull: true, isTruncated: false, changeToken: null };
+    const known = await em.findOne(StoredDriveSource, { organizationId, agentId, kind, removedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (known) em.assign(known, begun);
+    const fresh = { id: newId(), lastSuccessfulSyncAt: null, lastError: null, nextSyncAt: now, removedAt: null };
+    const { id } = known ?? em.create(StoredDriveSource, { ...begun, ...fresh } as RequiredEntityData<StoredDriveSource>);
+    await em.flush();
+    return id;
   }
 
-  /** From then on they read as absent. @returns their ids, for what is left of them to be removed */
-  async removeOfAccount(transaction: Transaction, organizationId: string, accountId: string): Promise<string[]> {
-    return idsOf(await removeOfAccount.run(transaction, { organizationId, accountId }));
-  }
-
-  async removeOfKind(transaction: Transaction, organizationId: string, agentId: string, kind: DriveSourceKind): Promise<string[]> {
-    return idsOf(await removeOfKind.run(transaction, { organizationId, agentId, kind }));
-  }
-
-  /** Those of an agent that is gone; of one that is there, none. */
-  async removeOfAgent(organizationId: string, agentId: string): Promise<string[]> {
-    return idsOf(await removeOfAgent.run(this.database, { organizationId, agentId }));
+  /** Marks them, so that they read as absent. @returns their ids, for what is left of them to be removed */
+  async remove({ em }: Transaction, where: { organizationId: string } & ({ accountId: string } | { agentId: string; kind?: DriveSourceKind }), now: Date): Promise<string[]> {
+    const removed = { removedAt: now, lease: null, state: 'SUSPENDED', accountId: null } as const;
+    const sources = await em.find(StoredDriveSource, { ...where, removedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    for (const source of sources) em.assign(source, removed);
+    await em.flush();
+    return sources.map(({ id }) => id);
   }
 
   /** Of any organization. */
   removed(limit: number): Promise<SourceId[]> {
-    return removed.run<SourceId>(this.database, { limit });
+    return this.database.read((em) => em.find(StoredDriveSource, { removedAt: { $ne: null } }, { ...ID, limit }));
+  }
+
+  /** Removed ones of an agent. */
+  removedOf(organizationId: string, agentId: string): Promise<SourceId[]> {
+    return this.database.read((em) => em.find(StoredDriveSource, { organizationId, agentId, removedAt: { $ne: null } }, ID));
   }
 
   async isRemoved({ organizationId, id }: SourceId): Promise<boolean> {
-    return (await isRemoved.run(this.database, { organizationId, id })).length > 0;
+    return (await this.database.read((em) => em.count(StoredDriveSource, { organizationId, id, removedAt: { $ne: null } }))) > 0;
   }
 
   /** The last of a removed one, with its items and its grant. */
-  async drop(transaction: Transaction, { organizationId, id }: SourceId): Promise<void> {
-    await drop.run(transaction, { organizationId, id });
+  async drop({ em }: Transaction, { organizationId, id }: SourceId): Promise<void> {
+    await em.nativeDelete(StoredDriveSource, { organizationId, id, removedAt: { $ne: null } });
   }
 
-  /** Agents of any organization that are gone and have left sources behind. */
-  ofGoneAgents(limit: number): Promise<{ readonly organizationId: string; readonly agentId: string }[]> {
-    return ofGoneAgents.run(this.database, { limit });
+  /** Deleted agents of any organization that have left sources behind. */
+  ofDeletedAgents(limit: number): Promise<DeletedAgent[]> {
+    const isDeleted = sql<boolean>`not exists (select 1 from agents where agents.id = drive_sources.agent_id)`;
+    const columns = ['agent_id as agentId', 'organization_id as organizationId'] as const;
+    return rowsOf(this.database, tables.selectFrom('drive_sources').select(columns).distinct().where(isDeleted).limit(limit));
+  }
+
+  /** Claims a step of its sync until `until`. @returns null where nothing is to be done, or another step has its lease */
+  async claim({ organizationId, id }: SourceId, now: Date, until: Date): Promise<ClaimedSource | null> {
+    return this.database.transaction(async (transaction) => {
+      const { em } = transaction;
+      const where = { organizationId, id, state: 'IN_PROGRESS' as const, removedAt: null, $or: [{ lease: null }, { dueAt: { $lt: now } }] };
+      const source = await em.findOne(StoredDriveSource, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      // Unlocked: a selection locks the agent before the source.
+      if (!source || !(await agentExists(transaction, organizationId, source.agentId))) return null;
+      const lease = newId();
+      em.assign(source, { lease, dueAt: until });
+      await em.flush();
+      return { ...source, lease };
+    });
+  }
+
+  /** Runs `work` in a transaction during which the step keeps its lease. @throws LeaseLost */
+  whileHeld<Result>(source: ClaimedSource, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    return this.database.transaction(async (transaction) => {
+      if (!(await this.isHeld(transaction, source))) throw new LeaseLost();
+      return work(transaction);
+    });
+  }
+
+  /** Whether the step has its lease; if so, until the end of the transaction. */
+  async isHeld({ em }: Pick<Transaction, 'em'>, source: ClaimedSource): Promise<boolean> {
+    return (await em.findOne(StoredDriveSource, heldBy(source), { fields: ['id'], lockMode: LockMode.PESSIMISTIC_READ })) !== null;
+  }
+
+  /** @returns the source with the changes. @throws LeaseLost */
+  async update(source: ClaimedSource, changes: Partial<StoredDriveSource>, reader: EntityReader = this.database): Promise<ClaimedSource> {
+    const updated = await reader.read((em) => em.nativeUpdate(StoredDriveSource, heldBy(source), changes));
+    if (updated === 0) throw new LeaseLost();
+    return { ...source, ...changes } as ClaimedSource;
+  }
+
+  /** Takes the lease of steps of any organization that did not begin, or were not heard of, before `before`; their next one is due at `until`. */
+  async takeOverdue({ em }: Transaction, before: Date, until: Date, limit: number): Promise<SourceId[]> {
+    const where = { state: 'IN_PROGRESS', removedAt: null, dueAt: { $lt: before } } as const;
+    const overdue = await em.find(StoredDriveSource, where, { orderBy: { dueAt: 'asc' }, limit, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE });
+    for (const source of overdue) em.assign(source, { lease: null, dueAt: until });
+    return overdue;
+  }
+
+  /** Begins the syncs that are due, of any organization. */
+  async beginDue({ em }: Transaction, now: Date, limit: number): Promise<SourceId[]> {
+    const where = { state: { $ne: 'IN_PROGRESS' }, removedAt: null, nextSyncAt: { $lte: now } } as const;
+    const due = await em.find(StoredDriveSource, where, { orderBy: { nextSyncAt: 'asc' }, limit, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE });
+    for (const source of due) em.assign(source, beginning(now));
+    return due;
   }
 }
 
-function idsOf(rows: readonly object[]): string[] {
-  return rows.map((row) => (row as { id: string }).id);
+/** The table is another context's, so it has no entity here. */
+async function agentExists(transaction: Transaction, organizationId: string, agentId: string, lock: '' | 'for no key update' = ''): Promise<boolean> {
+  const agents = await transaction.query(`select 1 from agents where organization_id = $1::uuid and id = $2::uuid ${lock}`, [organizationId, agentId]);
+  return agents.length > 0;
 }
 
-function sourceOf({ files, state, lastSuccessfulSyncAt, lastError, startedAt, ...source }: Row): DriveSource {
-  return {
-    ...source,
-    files: FILES.readText(files, source.id),
-    sync: {
-      state,
-      lastError,
-      lastSuccessfulSyncAt: lastSuccessfulSyncAt === null ? null : toDate(lastSuccessfulSyncAt),
-      startedAt: toDate(startedAt),
-    },
-  };
+function beginning(now: Date) {
+  return { state: 'IN_PROGRESS', startedAt: now, syncId: newId(), phase: 'begin', changePages: 0, stalls: 0, lease: null, dueAt: now } as const;
+}
+
+function heldBy({ organizationId, id, lease }: ClaimedSource) {
+  return { organizationId, id, lease };
 }

@@ -2,10 +2,85 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
 import { JsonDocument } from '../../../platform/database/index.js';
 import { grantProperties, signInProperties } from '../../../platform/oauth/index.js';
+import type { SyncState } from '../../index/domain/sync-status.js';
 import { selectedFile } from '../domain/drive-file.js';
+import type { DriveItem, DriveSourceKind, SyncPhase } from '../domain/drive-source.js';
 
 export const FILES = new JsonDocument('drive_sources.files', z.array(selectedFile));
 export const FILE_IDS = new JsonDocument('drive_sign_ins.file_ids', z.array(z.string()));
+
+export const StoredServiceAccount = defineEntity({
+  name: 'StoredDriveServiceAccount',
+  tableName: 'drive_service_accounts',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    clientEmail: p.text(),
+    projectId: p.text(),
+    /** The member who added it. */
+    addedBy: p.uuid(),
+    createdAt: p.datetime(3),
+  },
+});
+export type ServiceAccount = InferEntity<typeof StoredServiceAccount>;
+
+/** A removed one stays, marked, until its documents are gone. */
+export const StoredDriveSource = defineEntity({
+  name: 'StoredDriveSource',
+  tableName: 'drive_sources',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    kind: p.text().$type<DriveSourceKind>(),
+    accountId: p.uuid().strictNullable(),
+    files: FILES.property(),
+    state: p.text().$type<SyncState>(),
+    lastSuccessfulSyncAt: p.datetime(3).strictNullable(),
+    lastError: p.text().strictNullable(),
+    startedAt: p.datetime(3),
+    syncId: p.uuid(),
+    phase: p.text().$type<SyncPhase>(),
+    isFull: p.boolean(),
+    isTruncated: p.boolean(),
+    changeToken: p.text().strictNullable(),
+    changePages: p.integer(),
+    stalls: p.integer(),
+    /** Of the step that works on it. */
+    lease: p.uuid().strictNullable(),
+    /** When the next step begins; while there is a lease, its end. */
+    dueAt: p.datetime(3),
+    nextSyncAt: p.datetime(3),
+    removedAt: p.datetime(3).strictNullable(),
+  },
+});
+export type StoredDriveSource = InferEntity<typeof StoredDriveSource>;
+
+/** A file, folder or shortcut of a source, with the work that is left of it. */
+export const StoredDriveItem = defineEntity({
+  name: 'StoredDriveItem',
+  tableName: 'drive_items',
+  properties: {
+    sourceId: p.uuid().primary(),
+    fileId: p.text().primary(),
+    organizationId: p.uuid(),
+    kind: p.text().$type<DriveItem['kind']>(),
+    via: p.text().$type<DriveItem['via']>(),
+    name: p.text(),
+    mimeType: p.text(),
+    url: p.text().strictNullable(),
+    size: p.bigint('number').strictNullable(),
+    fingerprint: p.text().strictNullable(),
+    todo: p.text().$type<NonNullable<DriveItem['todo']>>().strictNullable(),
+    pageToken: p.text().strictNullable(),
+    pages: p.integer(),
+    attempts: p.integer(),
+    result: p.text().$type<NonNullable<DriveItem['result']>>().strictNullable(),
+    error: p.text().strictNullable(),
+    documentId: p.uuid().strictNullable(),
+    seenIn: p.uuid(),
+  },
+});
 
 /** The grant of a sign-in, of a source. */
 export const StoredDriveGrant = defineEntity({

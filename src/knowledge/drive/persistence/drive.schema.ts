@@ -1,10 +1,7 @@
 import { type ContextSchema, migration } from '../../../platform/database/index.js';
-import { FILE_IDS, FILES, StoredDriveGrant, StoredDriveSignIn } from './drive.entities.js';
+import { FILE_IDS, FILES, StoredDriveGrant, StoredDriveItem, StoredDriveSignIn, StoredDriveSource, StoredServiceAccount } from './drive.entities.js';
 
-/**
- * Statements about these tables are written by hand: claims, compare-and-sets and lists of a page's files. No foreign key leads
- * to the agent: what it knows is removed in batches. A source that is removed stays, marked, until its documents are gone.
- */
+/** No foreign key leads to the agent: what it knows is removed in batches. */
 const drive = migration('2026112350_knowledge_drive', [
   `create table drive_service_accounts (
     id uuid primary key,
@@ -88,4 +85,8 @@ const drive = migration('2026112350_knowledge_drive', [
   'create index drive_sign_ins_by_expiry on drive_sign_ins (expires_at)',
 ]);
 
-export const driveSchema: ContextSchema = { entities: [StoredDriveGrant, StoredDriveSignIn], documents: [FILES, FILE_IDS], migrations: [drive] };
+export const driveSchema: ContextSchema = {
+  entities: [StoredServiceAccount, StoredDriveSource, StoredDriveItem, StoredDriveGrant, StoredDriveSignIn],
+  documents: [FILES, FILE_IDS],
+  migrations: [drive],
+};

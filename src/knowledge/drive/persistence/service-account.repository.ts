@@ -1,85 +1,76 @@
+import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { Database, isUniqueViolation, statement, toDate, type Transaction } from '../../../platform/database/index.js';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { Database, isUniqueViolation, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import { type SecretRef, SecretUnreadable, Vault } from '../../../platform/vault/index.js';
 import { ServiceAccountExists } from '../domain/drive-errors.js';
-
-export interface ServiceAccount {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly clientEmail: string;
-  readonly projectId: string;
-  /** The member who added it. */
-  readonly addedBy: string;
-  readonly createdAt: Date;
-}
+import { DriveFailure } from '../domain/drive-failure.js';
+import type { ServiceAccountKey } from '../domain/service-account-key.js';
+import { type ServiceAccount, StoredServiceAccount } from './drive.entities.js';
 
 export interface ListedServiceAccount extends ServiceAccount {
   /** Agents that use it. */
   readonly agentCount: number;
 }
 
-interface Row {
-  readonly id: string;
-  readonly clientEmail: string;
-  readonly projectId: string;
-  readonly addedBy: string;
-  readonly createdAt: string;
-  readonly agentCount: number;
-}
+const tables = queryBuilder<{ drive_sources: { organization_id: string; account_id: string | null; agent_id: string; removed_at: string | null } }>();
+const keySchema = z.object({ clientEmail: z.string(), projectId: z.string(), privateKeyId: z.string().nullable(), privateKey: z.string() });
 
-const insert = statement(
-  { id: 'uuid', organizationId: 'uuid', clientEmail: 'text', projectId: 'text', addedBy: 'uuid', createdAt: 'timestamptz' },
-  (p) => `insert into drive_service_accounts (id, organization_id, client_email, project_id, added_by, created_at)
-    values (${p.id}, ${p.organizationId}, ${p.clientEmail}, ${p.projectId}, ${p.addedBy}, ${p.createdAt})`,
-);
-
-const list = statement(
-  { organizationId: 'uuid' },
-  (p) => `select a.id::text as id, a.client_email as "clientEmail", a.project_id as "projectId", a.added_by::text as "addedBy",
-      a.created_at as "createdAt",
-      (select count(distinct s.agent_id)::integer from drive_sources s
-        where s.account_id = a.id and s.organization_id = a.organization_id and s.removed_at is null
-          and exists (select 1 from agents g where g.id = s.agent_id)) as "agentCount"
-    from drive_service_accounts a where a.organization_id = ${p.organizationId} order by a.id`,
-);
-
-const lock = statement(
-  { organizationId: 'uuid', id: 'uuid' },
-  (p) => `select added_by::text as "addedBy" from drive_service_accounts
-    where organization_id = ${p.organizationId} and id = ${p.id} for update`,
-);
-
-const remove = statement(
-  { organizationId: 'uuid', id: 'uuid' },
-  (p) => `delete from drive_service_accounts where organization_id = ${p.organizationId} and id = ${p.id}`,
-);
-
+/** The service accounts of organizations; their keys are in the vault. */
 @Injectable()
 export class ServiceAccountRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly vault: Vault,
+  ) {}
 
   /** @throws ServiceAccountExists */
-  async add(transaction: Transaction, account: ServiceAccount): Promise<void> {
+  async add(transaction: Transaction, account: ServiceAccount, key: ServiceAccountKey): Promise<void> {
     try {
-      await insert.run(transaction, account);
+      await transaction.em.insert(StoredServiceAccount, account);
     } catch (error) {
       if (isUniqueViolation(error)) throw new ServiceAccountExists(account.clientEmail);
       throw error;
     }
+    await this.vault.put(transaction, keyOf(account.organizationId, account.id), JSON.stringify(key));
   }
 
   /** The oldest first. */
   async list(organizationId: string): Promise<ListedServiceAccount[]> {
-    const rows = await list.run<Row>(this.database, { organizationId });
-    return rows.map((row) => ({ ...row, organizationId, createdAt: toDate(row.createdAt) }));
+    const accounts = await this.database.read((em) => em.find(StoredServiceAccount, { organizationId }, { orderBy: { id: 'asc' } }));
+    const used = tables
+      .selectFrom('drive_sources')
+      .select(['account_id as accountId', sql<number>`count(distinct agent_id)::integer`.as('agents')])
+      .where('organization_id', '=', organizationId)
+      .where('removed_at', 'is', null)
+      .where(sql<boolean>`exists (select 1 from agents where agents.id = drive_sources.agent_id)`)
+      .groupBy('account_id');
+    const counts = new Map((await rowsOf(this.database, used)).map(({ accountId, agents }) => [accountId, agents]));
+    return accounts.map((account) => ({ ...account, agentCount: counts.get(account.id) ?? 0 }));
   }
 
-  /** Holds it, so that no agent begins to use it meanwhile. @returns who added it; null where there is none */
-  async lock(transaction: Transaction, organizationId: string, id: string): Promise<{ readonly addedBy: string } | null> {
-    const [row] = await lock.run<{ addedBy: string }>(transaction, { organizationId, id });
-    return row ?? null;
+  /** Locks it, so that no agent begins to use it meanwhile. */
+  lock({ em }: Transaction, organizationId: string, id: string): Promise<ServiceAccount | null> {
+    return em.findOne(StoredServiceAccount, { organizationId, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
 
   async remove(transaction: Transaction, organizationId: string, id: string): Promise<void> {
-    await remove.run(transaction, { organizationId, id });
+    await transaction.em.nativeDelete(StoredServiceAccount, { organizationId, id });
+    await this.vault.remove(transaction, [keyOf(organizationId, id)]);
   }
+
+  /** @throws DriveFailure `refused` where there is none that can be read */
+  async readKey(organizationId: string, id: string): Promise<ServiceAccountKey> {
+    try {
+      return keySchema.parse(JSON.parse(await this.vault.read(keyOf(organizationId, id))));
+    } catch (error) {
+      if (!(error instanceof SecretUnreadable)) throw error;
+      throw new DriveFailure('refused', 'The key of the service account is gone; add the account again.', undefined, error.message);
+    }
+  }
+}
+
+function keyOf(organizationId: string, recordId: string): SecretRef {
+  return { organizationId, recordId, field: 'drive.key' };
 }

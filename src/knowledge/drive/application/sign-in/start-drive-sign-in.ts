@@ -41,7 +41,7 @@ export class StartDriveSignIn {
     const redirectUri = `${this.settings.publicUrl ?? origin}${CALLBACK_PATH}`;
     const signIn = { organizationId, ownerId: agentId, fileIds: [...new Set(fileIds)], redirectUrl, redirectUri };
     await this.database.transaction(async (transaction) => {
-      if (!(await this.sources.agentIsThere(transaction, organizationId, agentId))) throw new AgentNotFound();
+      if (!(await this.sources.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
       await this.signIns.add(transaction, state, signIn, codeVerifier);
     });
     const url = new URL(authorizeUrl);

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../../../platform/database/index.js';
 import { effectOf } from '../../domain/drive-change.js';
+import { unknownItem } from '../../domain/drive-item.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import type { ClaimedSource } from '../../domain/drive-source.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
-import { type ChangesPage, DriveApi } from '../drive-api.js';
+import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
+import { DriveApi } from '../drive-api.js';
 import type { DriveChange } from '../drive-answers.js';
 import type { DriveAccess } from '../drive-http.js';
 import { MAX_CHANGE_PAGES } from '../../limits.js';
-import { DriveFinds } from './drive-finds.js';
-import { HeldSource } from './held-source.js';
+import { DriveListing } from './drive-listing.js';
 
 /** Answers after which the place in the drive's changes is worth nothing any more. */
 const LOST: readonly string[] = ['not_found', 'bad_request', 'forbidden', 'too_large', 'answer'];
@@ -20,43 +21,40 @@ export class DriveChanges {
   constructor(
     private readonly api: DriveApi,
     private readonly items: DriveItemRepository,
-    private readonly finds: DriveFinds,
-    private readonly held: HeldSource,
+    private readonly listing: DriveListing,
+    private readonly sources: DriveSourceRepository,
   ) {}
 
   /** @throws DriveFailure, LeaseLost */
   async begin(source: ClaimedSource, access: DriveAccess, signal: AbortSignal): Promise<ClaimedSource> {
     if (source.changeToken !== null && !source.isFull) {
-      return this.held.write(source, async (transaction) => {
+      return this.sources.whileHeld(source, async (transaction) => {
         await this.items.resume(transaction, source);
-        return this.held.progress(transaction, source, { phase: 'changes', changePages: 0 });
+        return this.sources.update(source, { phase: 'changes', changePages: 0 }, transaction);
       });
     }
     // Asked for before the listing, so that what changes during it is among the next changes.
-    const changeToken = await this.startPageToken(access, signal);
-    return this.held.write(source, async (transaction) => {
+    const changeToken = await unlessLost(this.api.startPageToken(access, signal));
+    return this.sources.whileHeld(source, async (transaction) => {
       const changes = { phase: 'work', isFull: true, isTruncated: false, changeToken, changePages: 0 } as const;
-      const begun = await this.held.progress(transaction, source, changes);
+      const begun = await this.sources.update(source, changes, transaction);
       await this.items.forgetListing(transaction, begun);
-      const roots = begun.files.map(({ id, name, mimeType }) => ({
-        ...{ fileId: id, kind: 'unknown', via: 'selected', name, mimeType, url: null, size: null, fingerprint: null, todo: 'look_up' } as const,
-      }));
-      await this.items.add(transaction, begun, roots);
+      await this.items.add(transaction, begun, begun.files.map(({ id, name, mimeType }) => unknownItem(id, name, 'selected', mimeType)));
       return begun;
     });
   }
 
   /** Reads a page of changes. @throws DriveFailure, LeaseLost */
   async read(source: ClaimedSource, access: DriveAccess, signal: AbortSignal): Promise<ClaimedSource> {
-    const page = source.changeToken === null ? null : await this.page(access, source.changeToken, signal);
-    return this.held.write(source, async (transaction) => {
+    const page = source.changeToken === null ? null : await unlessLost(this.api.changes(access, source.changeToken, signal));
+    return this.sources.whileHeld(source, async (transaction) => {
       if (!page || source.changePages >= MAX_CHANGE_PAGES) return this.relist(transaction, source);
       const changeToken = page.nextPageToken ?? page.newStartPageToken;
       if (changeToken === undefined || (page.nextPageToken !== undefined && changeToken === source.changeToken)) return this.relist(transaction, source);
       const applied = await this.apply(transaction, source, page.changes);
       if (!applied) return this.relist(transaction, source);
       const phase = page.nextPageToken === undefined ? 'work' : 'changes';
-      return this.held.progress(transaction, applied, { phase, changeToken, changePages: source.changePages + 1 });
+      return this.sources.update(applied, { phase, changeToken, changePages: source.changePages + 1 }, transaction);
     });
   }
 
@@ -72,29 +70,20 @@ export class DriveChanges {
     const removed = effects.flatMap(({ change, effect }) => (effect === 'remove' ? [change.fileId] : []));
     const updated = effects.flatMap(({ change, effect }) => (effect === 'update' && change.file ? [change.file] : []));
     await this.items.removeLater(transaction, source, removed);
-    return this.finds.add(transaction, source, updated, true);
+    return this.listing.add(transaction, source, updated, true);
   }
 
   private relist(transaction: Transaction, source: ClaimedSource): Promise<ClaimedSource> {
-    return this.held.progress(transaction, source, { phase: 'begin', changeToken: null, isFull: true });
+    return this.sources.update(source, { phase: 'begin', changeToken: null, isFull: true }, transaction);
   }
+}
 
-  private async page(access: DriveAccess, token: string, signal: AbortSignal): Promise<ChangesPage | null> {
-    try {
-      return await this.api.changes(access, token, signal);
-    } catch (error) {
-      if (error instanceof DriveFailure && LOST.includes(error.reason)) return null;
-      throw error;
-    }
-  }
-
-  /** @returns null where the drive does not tell changes */
-  private async startPageToken(access: DriveAccess, signal: AbortSignal): Promise<string | null> {
-    try {
-      return await this.api.startPageToken(access, signal);
-    } catch (error) {
-      if (error instanceof DriveFailure && LOST.includes(error.reason)) return null;
-      throw error;
-    }
+/** @returns null where the drive does not tell changes, or not from there on */
+async function unlessLost<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof DriveFailure && LOST.includes(error.reason)) return null;
+    throw error;
   }
 }

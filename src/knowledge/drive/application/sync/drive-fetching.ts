@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../../platform/clock/index.js';
 import { onePart } from '../../../parsing/domain/one-part.js';
 import { UnreadableDocument } from '../../../parsing/domain/parsing.errors.js';
 import { DOCUMENT_FORMATS, type ParsedDocument } from '../../../parsing/domain/parsed-document.js';
@@ -9,11 +10,11 @@ import { DocumentIndex } from '../../../index/application/indexing/document-inde
 import { MAX_UPLOAD_BYTES } from '../../../limits.js';
 import { DocumentParser } from '../../../parsing/application/document-parser.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
-import { DriveSyncRepository } from '../../persistence/drive-sync.repository.js';
+import { DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
 import { DriveApi } from '../drive-api.js';
 import type { DriveAccess } from '../drive-http.js';
+import { STEP_LEASE_MS } from '../../limits.js';
 import { DriveListing } from './drive-listing.js';
-import { HeldSource, LeaseLost } from './held-source.js';
 
 const TOO_LARGE = `The file is larger than ${MAX_UPLOAD_BYTES / 1024 / 1024} MB.`;
 
@@ -30,29 +31,29 @@ export class DriveFetching {
     private readonly parser: DocumentParser,
     private readonly index: DocumentIndex,
     private readonly items: DriveItemRepository,
-    private readonly syncs: DriveSyncRepository,
+    private readonly sources: DriveSourceRepository,
     private readonly listing: DriveListing,
-    private readonly held: HeldSource,
+    private readonly clock: Clock,
   ) {}
 
   /** @throws DriveFailure where the drive may answer later, or takes the account no more; LeaseLost */
   async fetch(source: ClaimedSource, access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<void> {
     const content = await this.content(source, access, item, signal);
     if (!content) return;
-    await this.held.renew(source);
+    await this.sources.update(source, { dueAt: new Date(this.clock.now().getTime() + STEP_LEASE_MS) });
     const parsed = await this.parsed(source, item, content, signal);
     if (parsed) await this.put(source, item, parsed);
   }
 
   async remove(source: ClaimedSource, item: DriveItem): Promise<void> {
     if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
-    await this.held.write(source, (transaction) => this.items.drop(transaction, source, item.fileId));
+    await this.sources.whileHeld(source, (transaction) => this.items.drop(transaction, source, item.fileId));
   }
 
   /** Notes that it could not be brought in; what was read of it before stays. */
   async fail(source: ClaimedSource, item: DriveItem, error: string, result: 'failed' | 'unreadable' = 'failed'): Promise<void> {
     const settled = { todo: null, result, error, documentId: item.documentId } as const;
-    await this.held.write(source, (transaction) => this.items.settle(transaction, source, item.fileId, settled));
+    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, item.fileId, settled));
   }
 
   private async content(source: ClaimedSource, access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<Content | null> {
@@ -119,7 +120,7 @@ export class DriveFetching {
       { organizationId, agentId, kind: 'drive', key: `${id}/${fileId}`, title: name, url, scope: null },
       parsed,
       async (transaction, { documentId }) =>
-        (await this.syncs.hold(transaction, source)) &&
+        (await this.sources.isHeld(transaction, source)) &&
         this.items.settle(transaction, source, fileId, { todo: null, result: 'indexed', error: null, documentId }),
     );
     if (!indexed) throw new LeaseLost();

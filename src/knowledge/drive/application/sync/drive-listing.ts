@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import type { Transaction } from '../../../../platform/database/index.js';
 import { DocumentIndex } from '../../../index/application/indexing/document-index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
-import { isReadable, kindOf } from '../../domain/drive-file.js';
+import { type DriveFile, isReadable, kindOf } from '../../domain/drive-file.js';
+import { type FoundItem, itemsOf, unknownItem } from '../../domain/drive-item.js';
 import type { ClaimedSource, DriveItem } from '../../domain/drive-source.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
+import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
 import { DriveApi } from '../drive-api.js';
 import type { DriveAccess } from '../drive-http.js';
-import { MAX_FOLDER_PAGES } from '../../limits.js';
-import { DriveFinds, targetOf } from './drive-finds.js';
-import { HeldSource } from './held-source.js';
+import { MAX_FILES, MAX_FOLDER_PAGES, MAX_FOLDERS } from '../../limits.js';
 
 const GONE = 'It is no longer in the drive, or no longer shared with the account.';
 const UNSEEN: readonly string[] = ['not_found', 'forbidden'];
@@ -19,8 +20,7 @@ export class DriveListing {
   constructor(
     private readonly api: DriveApi,
     private readonly items: DriveItemRepository,
-    private readonly finds: DriveFinds,
-    private readonly held: HeldSource,
+    private readonly sources: DriveSourceRepository,
     private readonly index: DocumentIndex,
   ) {}
 
@@ -31,8 +31,9 @@ export class DriveListing {
       await this.gone(source, item);
       return source;
     }
-    return this.held.write(source, async (transaction) => {
-      const found = { ...item, name: file.name, mimeType: file.mimeType, url: file.url, size: file.size, fingerprint: file.fingerprint };
+    return this.sources.whileHeld(source, async (transaction) => {
+      const { name, mimeType, url, size, fingerprint } = file;
+      const found = { fileId: item.fileId, via: item.via, name, mimeType, url, size, fingerprint };
       const kind = kindOf(file);
       // Selected, it is fetched all the same, to be told apart from what is read.
       if (kind === 'file' && !isReadable(file) && item.via !== 'selected') {
@@ -43,7 +44,7 @@ export class DriveListing {
       await this.items.add(transaction, source, [{ ...found, kind, todo }], true);
       // A shortcut that a shortcut leads to is not followed.
       if (kind === 'shortcut' && item.via === 'selected' && file.targetId !== null) {
-        await this.items.add(transaction, source, [targetOf(file.targetId, file.name)]);
+        await this.items.add(transaction, source, [unknownItem(file.targetId, name, 'shortcut')]);
       }
       return source;
     });
@@ -58,25 +59,46 @@ export class DriveListing {
     }
     const { nextPageToken } = page;
     const isEndless = nextPageToken !== undefined && (nextPageToken === item.pageToken || item.pages + 1 >= MAX_FOLDER_PAGES);
-    return this.held.write(source, async (transaction) => {
-      const found = await this.finds.add(transaction, source, page.files, false);
+    return this.sources.whileHeld(source, async (transaction) => {
+      const found = await this.add(transaction, source, page.files);
       // What lies beyond the most that is taken need not be asked for.
       const next = found.isTruncated ? null : (nextPageToken ?? null);
       if (isEndless && next !== null) throw endless(item);
-      await this.items.turnPage(transaction, found, item.fileId, next);
+      await this.items.turnPage(transaction, found, item, next);
       return found;
     });
   }
 
-  /** Something that was selected stays known, so that its loss is told. */
+  /**
+   * Writes entries as items of the source, as many as it may have.
+   * @param again also those that this sync has seen already
+   * @returns the source, marked where some were left out
+   */
+  async add(transaction: Transaction, source: ClaimedSource, files: readonly DriveFile[], again = false): Promise<ClaimedSource> {
+    const found = itemsOf(files);
+    const known = await this.items.known(transaction, source, found.map(({ fileId }) => fileId));
+    const counts = await this.items.counts(transaction, source);
+    const room = { file: MAX_FILES - counts.files, folder: MAX_FOLDERS - counts.folders };
+    const hasRoom = ({ fileId, kind }: FoundItem): boolean => {
+      const item = known.get(fileId);
+      if (item && (!source.isFull || item.seenIn === source.syncId)) return true;
+      return (room[kind === 'file' || kind === 'unknown' ? 'file' : 'folder'] -= 1) >= 0;
+    };
+    const kept = found.filter(hasRoom);
+    await this.items.add(transaction, source, kept, again);
+    if (kept.length === found.length || source.isTruncated) return source;
+    return this.sources.update(source, { isTruncated: true }, transaction);
+  }
+
+  /** A selected entry stays known, so that its loss is reported. */
   async gone(source: ClaimedSource, item: DriveItem): Promise<void> {
     if (item.via !== 'selected') {
-      await this.held.write(source, (transaction) => this.items.removeLater(transaction, source, [item.fileId]));
+      await this.sources.whileHeld(source, (transaction) => this.items.removeLater(transaction, source, [item.fileId]));
       return;
     }
     if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
     const result = { todo: null, result: 'gone', error: GONE, documentId: null } as const;
-    await this.held.write(source, (transaction) => this.items.settle(transaction, source, item.fileId, result));
+    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, item.fileId, result));
   }
 }
 

@@ -1,26 +1,24 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../platform/clock/index.js';
-import { Database, DatabaseUnavailable } from '../../../../platform/database/index.js';
+import { DatabaseUnavailable, type Transaction } from '../../../../platform/database/index.js';
 import { DomainError } from '../../../../platform/errors/index.js';
 import { EventBus } from '../../../../platform/events/index.js';
-import { newId } from '../../../../platform/ids/index.js';
-import { Outbox } from '../../../../platform/jobs/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
-import { type ClaimedSource, type DriveItem, endOf } from '../../domain/drive-source.js';
+import { type ClaimedSource, type DriveItem, endOf, type SourceId } from '../../domain/drive-source.js';
 import { KnowledgeChanged } from '../../../index/domain/index.events.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
-import type { SourceId } from '../../persistence/drive-source.repository.js';
-import { DriveSyncRepository } from '../../persistence/drive-sync.repository.js';
+import { DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
 import { DriveAccounts } from '../drive-accounts.js';
 import type { DriveAccess } from '../drive-http.js';
 import { MAX_ATTEMPTS, MAX_FILES, MAX_STALL_MS, MAX_STALLS, STALL_PAUSE_MS, STEP_ITEMS, STEP_LEASE_MS, SYNC_EVERY_MS } from '../../limits.js';
 import { DriveChanges } from './drive-changes.js';
 import { DriveFetching } from './drive-fetching.js';
 import { DriveListing } from './drive-listing.js';
-import { HeldSource, LeaseLost } from './held-source.js';
-import { syncDrive } from './sync-drive.definition.js';
+
+/** Enqueues a source's next step in the transaction that ends the present one. */
+export type EnqueueStep = (transaction: Transaction, source: SourceId, delaySeconds: number) => Promise<void>;
 
 /** How far one step came: `more` is left, nothing is left, or the drive has to be left alone for a while. */
 type StepEnd =
@@ -29,40 +27,36 @@ type StepEnd =
   | { readonly kind: 'stalled'; readonly source: ClaimedSource; readonly failure: DriveFailure; readonly gotOn: boolean };
 
 /**
- * One step of a sync: some files, or one page of changes. What is left is in the items' rows, and each step enqueues the
- * next in the transaction that ends it, so that a worker killed at any point loses nothing but its present file.
+ * One step of a sync: some files, or one page of changes. What is left is in the items' rows, and the
+ * next step is enqueued in the transaction that ends this one, so that a worker killed at any point loses nothing but its present file.
  */
 @Injectable()
 export class SyncDriveSource {
   constructor(
-    private readonly syncs: DriveSyncRepository,
+    private readonly sources: DriveSourceRepository,
     private readonly items: DriveItemRepository,
     private readonly accounts: DriveAccounts,
     private readonly changes: DriveChanges,
     private readonly listing: DriveListing,
     private readonly fetching: DriveFetching,
-    private readonly held: HeldSource,
-    private readonly database: Database,
-    private readonly outbox: Outbox,
     private readonly clock: Clock,
     private readonly events: EventBus,
     private readonly logger: Logger,
   ) {}
 
-  async step(id: SourceId, signal: AbortSignal): Promise<void> {
-    const now = this.clock.now();
-    const source = await this.syncs.claim(id, newId(), now, new Date(now.getTime() + STEP_LEASE_MS));
+  async step(id: SourceId, signal: AbortSignal, enqueue: EnqueueStep): Promise<void> {
+    const source = await this.sources.claim(id, this.clock.now(), this.leaseEnd());
     if (!source) return;
     try {
-      await this.finish(source, await this.work(source, signal));
+      await this.finish(source, await this.work(source, signal), enqueue);
     } catch (error) {
       if (error instanceof LeaseLost) return;
       if (error instanceof DriveFailure) {
-        await this.end(source, 'FAILED', error.message);
+        await this.end(source, 'FAILED', error.message).catch(unlessLeaseLost);
         return;
       }
-      // Whoever tries again need not wait for the lease to end.
-      await this.release(source, source.stalls).catch(() => undefined);
+      // The next attempt need not wait for the lease to end.
+      await this.release(source, source.stalls, enqueue).catch(() => undefined);
       throw error;
     } finally {
       this.events.publish(new KnowledgeChanged(source.organizationId, source.agentId));
@@ -90,7 +84,7 @@ export class SyncDriveSource {
       // The first page of a folder may bring work that comes before what was read here.
       if (index > 0 && item.todo === 'fetch' && items[0]?.todo !== 'fetch') break;
       signal.throwIfAborted();
-      await this.held.renew(source);
+      await this.sources.update(source, { dueAt: this.leaseEnd() });
       try {
         const worked = await this.workOn(source, access, item, signal);
         source = worked ?? source;
@@ -122,7 +116,8 @@ export class SyncDriveSource {
 
   /** Begun too often without an end, a file is given up for this sync: it may be what ends the process. */
   private async fetch(source: ClaimedSource, access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<boolean> {
-    const attempt = await this.items.attempt(source, item.fileId);
+    const attempt = item.attempts + 1;
+    await this.items.countAttempt(source, item);
     let error: unknown;
     if (attempt <= MAX_ATTEMPTS) {
       try {
@@ -142,16 +137,16 @@ export class SyncDriveSource {
   /** Once everything was listed, what was not seen is gone. */
   private async endListing(source: ClaimedSource): Promise<ClaimedSource> {
     if (!source.isFull) return source;
-    return this.held.write(source, async (transaction) => {
+    return this.sources.whileHeld(source, async (transaction) => {
       if (await this.items.isListing(transaction, source)) return source;
       await this.items.removeUnseen(transaction, source);
-      return this.held.progress(transaction, source, { isFull: false });
+      return this.sources.update(source, { isFull: false }, transaction);
     });
   }
 
-  private async finish(claimed: ClaimedSource, step: StepEnd): Promise<void> {
+  private async finish(claimed: ClaimedSource, step: StepEnd, enqueue: EnqueueStep): Promise<void> {
     if (step.kind === 'more') {
-      await this.release(step.source, step.gotOn ? 0 : claimed.stalls);
+      await this.release(step.source, step.gotOn ? 0 : claimed.stalls, enqueue);
       return;
     }
     if (step.kind === 'done') {
@@ -166,24 +161,31 @@ export class SyncDriveSource {
       return;
     }
     const pauseMs = Math.min(MAX_STALL_MS, Math.max(failure.retryAfterMs ?? 0, STALL_PAUSE_MS * 2 ** (stalls - 1)));
-    await this.release(source, stalls, pauseMs);
+    await this.release(source, stalls, enqueue, pauseMs);
+  }
+
+  private leaseEnd(): Date {
+    return new Date(this.clock.now().getTime() + STEP_LEASE_MS);
   }
 
   /** Gives the source back, together with the job that goes on with it. */
-  private async release(source: ClaimedSource, stalls: number, pauseMs = 0): Promise<void> {
-    const { organizationId, id } = source;
+  private async release(source: ClaimedSource, stalls: number, enqueue: EnqueueStep, pauseMs = 0): Promise<void> {
     const dueAt = new Date(this.clock.now().getTime() + pauseMs);
-    await this.database.transaction(async (transaction) => {
-      if (!(await this.syncs.release(transaction, source, dueAt, stalls))) return;
-      await this.outbox.enqueue(transaction, syncDrive, { organizationId, sourceId: id }, { dedupeKey: id, delaySeconds: Math.ceil(pauseMs / 1_000) });
+    await this.sources.whileHeld(source, async (transaction) => {
+      await this.sources.update(source, { lease: null, dueAt, stalls }, transaction);
+      await enqueue(transaction, source, Math.ceil(pauseMs / 1_000));
     });
   }
 
   private async end(source: ClaimedSource, state: 'SUCCESS' | 'PARTIAL_SUCCESS' | 'FAILED', lastError: string | null): Promise<void> {
     const now = this.clock.now();
     const nextSyncAt = new Date(now.getTime() + SYNC_EVERY_MS * (0.9 + 0.2 * fractionOf(source.id)));
-    await this.syncs.end(source, { state, lastError, nextSyncAt }, now);
+    await this.sources.update(source, { lease: null, state, lastError, nextSyncAt, ...(state !== 'FAILED' && { lastSuccessfulSyncAt: now }) });
   }
+}
+
+function unlessLeaseLost(error: unknown): void {
+  if (!(error instanceof LeaseLost)) throw error;
 }
 
 const UNREAD = 'The file could not be read.';

@@ -1,0 +1,57 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
+import { Clock } from '../../../platform/clock/index.js';
+import { Database } from '../../../platform/database/index.js';
+import { DocumentIndex } from '../../index/application/indexing/document-index.js';
+import type { SourceId } from '../domain/drive-source.js';
+import { REMOVE_BATCH, SCHEDULE_BATCH } from '../limits.js';
+import { DriveItemRepository } from '../persistence/drive-item.repository.js';
+import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
+import { DriveGrants } from './sign-in/drive-grants.js';
+
+/** Removes what is left of sources that are marked as removed, and of those of deleted agents: documents in batches, then the source. */
+@Injectable()
+export class DiscardDriveSource implements OnModuleInit {
+  constructor(
+    private readonly sources: DriveSourceRepository,
+    private readonly items: DriveItemRepository,
+    private readonly grants: DriveGrants,
+    private readonly index: DocumentIndex,
+    private readonly agentData: AgentDataHolders,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.agentData.register({
+      leftBehind: () => this.sources.ofDeletedAgents(SCHEDULE_BATCH),
+      remove: (agent, signal) => this.removeOf(agent, signal),
+    });
+  }
+
+  /** Of a source that is not marked, nothing. May be interrupted at any step: a second run continues. */
+  async execute(source: SourceId, signal: AbortSignal): Promise<void> {
+    if (!(await this.sources.isRemoved(source))) return;
+    for (;;) {
+      signal.throwIfAborted();
+      const documents = await this.items.documents(source, REMOVE_BATCH);
+      if (documents.length === 0) break;
+      await this.index.remove(source.organizationId, documents, signal);
+      await this.items.forgetDocuments(source, documents);
+    }
+    await this.database.transaction(async (transaction) => {
+      await this.grants.removeSecrets(transaction, source);
+      await this.sources.drop(transaction, source);
+    });
+  }
+
+  private async removeOf({ organizationId, agentId }: DeletedAgent, signal: AbortSignal): Promise<void> {
+    const isDeleted = await this.database.transaction(async (transaction) => {
+      if (await this.sources.lockAgent(transaction, organizationId, agentId)) return false;
+      await this.sources.remove(transaction, { organizationId, agentId }, this.clock.now());
+      return true;
+    });
+    if (!isDeleted) return;
+    for (const source of await this.sources.removedOf(organizationId, agentId)) await this.execute(source, signal);
+  }
+}
