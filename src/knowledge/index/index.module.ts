@@ -17,6 +17,7 @@ import { Candidates } from './application/search/candidates.js';
 import { HybridSearch } from './application/search/hybrid-search.js';
 import { KeywordSearch } from './application/search/keyword-search.js';
 import { StoredKeywordSearch } from './application/search/keyword-stored-search.js';
+import { RemoveLeftBehindDocuments } from './application/remove-left-behind-documents.js';
 import { SearchKnowledge } from './application/search/search-knowledge.js';
 import { VectorSearch } from './application/search/vector-search.js';
 import { SearchController } from './http/search.controller.js';
@@ -25,6 +26,7 @@ import { EmbedMissing, embedMissing } from './jobs/embed-missing.job.js';
 import { OutboxEmbeddingQueue } from './jobs/outbox-embedding-queue.js';
 import { keepPostings, KeepPostingsJob } from './jobs/keep-postings.job.js';
 import { EmbeddingLeaseRepository } from './persistence/embedding-lease.repository.js';
+import { LeftBehindDocuments } from './persistence/left-behind-documents.repository.js';
 import { EmbeddingModelRepository } from './persistence/embedding-model.repository.js';
 import { VectorIndex } from './persistence/vector-index.js';
 import { VectorTable } from './persistence/vector-table.js';
@@ -40,7 +42,7 @@ const processors = [EmbedChunks, EmbedMissing, KeepPostingsJob];
 @Module({
   imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedChunks, embedMissing, keepPostings)],
   controllers: [SearchController],
-  providers: [DocumentWriter, KeepPostings, { provide: DocumentIndex, useClass: StoredDocumentIndex }, ...vectors, ...embeddings, ...search, ...processors, KnowledgeSearchTool],
+  providers: [DocumentWriter, KeepPostings, LeftBehindDocuments, RemoveLeftBehindDocuments, { provide: DocumentIndex, useClass: StoredDocumentIndex }, ...vectors, ...embeddings, ...search, ...processors, KnowledgeSearchTool],
   exports: [DocumentIndex, EmbeddingQueue, KnowledgeSearchTool],
 })
 export class IndexModule {}

@@ -13,3 +13,8 @@ export const WRITE_AGAIN_AFTER_MS = 500;
 export const KEEP_POSTINGS_EVERY_MINUTES = 1;
 /** Terms of which one transaction removes the postings of chunks that are gone. */
 export const COMPACTED_AT_ONCE = 500;
+
+/** Documents of a deleted agent that are removed before the next ones are looked for. */
+export const REMOVE_BATCH = 100;
+/** Terms of its index removed by one statement. */
+export const TERMS_BATCH = 1_000;

@@ -33,7 +33,5 @@ export const UNPARSED_MS = 30 * 60_000;
 /** A removal that did not end within this time may have lost its job. */
 export const UNREMOVED_MS = 10 * 60_000;
 
-/** Documents, or files, of an agent that is gone which are removed before the next ones are looked for. */
+/** Files of a deleted agent that are removed before the next ones are looked for. */
 export const REMOVE_BATCH = 100;
-/** Terms of its index removed by one statement. */
-export const TERMS_BATCH = 1_000;

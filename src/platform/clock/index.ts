@@ -4,3 +4,4 @@ export { TimeSlice } from './time-slice.js';
 export { Turns } from './turns.js';
 export { untilAborted } from './until-aborted.js';
 export { type TimeBound, withinTime } from './within-time.js';
+export { Semaphore } from './semaphore.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CheckUploadsProcessor } from '../../../src/knowledge/uploads/jobs/check-uploads.job.js';
 import { DocumentParser } from '../../../src/knowledge/parsing/application/document-parser.js';
-import { UploadTurnRepository } from '../../../src/knowledge/uploads/persistence/upload-turn.repository.js';
+import { UploadRepository } from '../../../src/knowledge/uploads/persistence/upload.repository.js';
 import { until, useService } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
 import { addFile, type FileToUpload, filesPath, type KnowledgeFile, learn, listFiles, type Owner, settledFiles } from '../../support/knowledge.js';
@@ -83,7 +83,7 @@ describe('the turn of a file', () => {
     const taken = await service.database.transaction(async (transaction) => {
       // For each file the next ones are looked for anew.
       for (const way of ['hashjoin', 'mergejoin', 'material', 'hashagg', 'sort']) await transaction.query(`set local enable_${way} = off`);
-      return service.app.get(UploadTurnRepository, { strict: false }).takeNext(transaction, row!.id, 3, clock.now());
+      return service.app.get(UploadRepository, { strict: false }).takeTurns(transaction, row!.id, 3, clock.now());
     });
     expect(taken).toHaveLength(1);
     // Nobody is to parse them again.

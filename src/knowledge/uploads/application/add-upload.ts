@@ -2,17 +2,16 @@ import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AgentNotFound } from '../../../agents/index.js';
 import { fileNameOf, mediaTypeOf } from '../../../files/index.js';
-import { Clock } from '../../../platform/clock/index.js';
+import { Clock, Semaphore } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { FileStore } from '../../../platform/files/index.js';
 import { newId } from '../../../platform/ids/index.js';
-import { Semaphore } from '../domain/semaphore.js';
 import { TooManyUploads } from '../domain/upload.errors.js';
 import { type DocumentScope, type Upload, uploadKey } from '../domain/upload.js';
 import { MAX_UPLOADS_OF_AGENT, UPLOADS_STORED_AT_ONCE, UPLOADS_WRITTEN_AT_ONCE } from '../limits.js';
 import { MAX_UPLOAD_BYTES } from '../../limits.js';
+import { TakeUploadTurns } from '../jobs/parse-upload.job.js';
 import { type NewUpload, UploadRepository } from '../persistence/upload.repository.js';
-import { TakeUploadTurns } from './take-upload-turns.js';
 
 /** What a client sent. */
 export interface SentFile {

@@ -41,7 +41,7 @@ export class ParseUpload {
     try {
       await this.add(upload, await this.parsed(upload, signal));
     } catch (error) {
-      if (signal.aborted) await this.uploads.giveBack(organizationId, fileId);
+      if (signal.aborted) await this.uploads.giveBack(upload);
       else if (error instanceof UnreadableDocument) return this.fail(upload, error.message);
       else if (isLast) await this.fail(upload, GAVE_UP);
       throw error;

@@ -2,17 +2,15 @@ import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
-import { TakeUploadTurns } from '../application/take-upload-turns.js';
 import { CHECK_BATCH, CHECK_EVERY_MINUTES, UNFINISHED_MS, UNPARSED_MS, UNREMOVED_MS } from '../limits.js';
-import { LeftBehindKnowledge, type StaleStates, type StaleUpload } from '../persistence/left-behind-knowledge.repository.js';
-import { UploadTurnRepository } from '../persistence/upload-turn.repository.js';
-import { parseUpload } from './parse-upload.definition.js';
+import { type StaleStates, UploadRepository } from '../persistence/upload.repository.js';
+import { parseUpload, TakeUploadTurns } from './parse-upload.job.js';
 import { removeUpload } from './remove-upload.job.js';
 
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Gives uploads a job again that were left without: no file stays half stored, `processing` or half removed for ever. */
+/** Gives a new job to uploads that have lost theirs: no file stays half stored, `processing` or half removed for ever. */
 export const checkUploads = defineJob({
   name: 'knowledge.check-uploads',
   payload,
@@ -33,8 +31,7 @@ const CHECKS: readonly Check[] = [
 export class CheckUploadsProcessor extends WorkerHost {
   constructor(
     private readonly database: Database,
-    private readonly leftovers: LeftBehindKnowledge,
-    private readonly turns: UploadTurnRepository,
+    private readonly uploads: UploadRepository,
     private readonly takeTurns: TakeUploadTurns,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -45,30 +42,27 @@ export class CheckUploadsProcessor extends WorkerHost {
   async process({ signal }: ActiveJob<Payload>): Promise<void> {
     const now = this.clock.now();
     for (const { from, to, afterMs } of CHECKS) {
-      const states = { from, to, since: new Date(now.getTime() - afterMs), now };
+      const states = { from, to, since: new Date(now.getTime() - afterMs) };
       let taken: number;
       do {
         signal.throwIfAborted();
-        taken = await this.database.transaction((transaction) => this.take(transaction, states));
+        taken = await this.database.transaction((transaction) => this.take(transaction, states, now));
       } while (taken === CHECK_BATCH);
     }
-    // Where nobody passed a turn on, as when the job that held it was lost.
-    for (const organizationId of await this.turns.waitingSince(new Date(now.getTime() - UNPARSED_MS))) {
+    // A turn was not passed on where the job that held it was lost.
+    for (const organizationId of await this.uploads.waitingSince(new Date(now.getTime() - UNPARSED_MS))) {
       await this.database.transaction((transaction) => this.takeTurns.execute(transaction, organizationId));
     }
   }
 
-  private async take(transaction: Transaction, states: StaleStates): Promise<number> {
-    const stale = await this.leftovers.takeStale(transaction, states, CHECK_BATCH);
-    for (const upload of stale) await this.enqueue(transaction, upload, states.to);
+  private async take(transaction: Transaction, states: StaleStates, now: Date): Promise<number> {
+    const stale = await this.uploads.takeStale(transaction, states, now, CHECK_BATCH);
+    for (const { organizationId, agentId, id: fileId } of stale) {
+      // A job that is still waiting stays the only one.
+      const options = { dedupeKey: fileId };
+      if (states.to === 'removing') await this.outbox.enqueue(transaction, removeUpload, { organizationId, fileId }, options);
+      else await this.outbox.enqueue(transaction, parseUpload, { organizationId, agentId, fileId }, options);
+    }
     return stale.length;
-  }
-
-  /** A job that is still waiting stays the only one. */
-  private enqueue(transaction: Transaction, { organizationId, agentId, id: fileId }: StaleUpload, to: StaleStates['to']): Promise<void> {
-    const options = { dedupeKey: fileId };
-    return to === 'removing'
-      ? this.outbox.enqueue(transaction, removeUpload, { organizationId, fileId }, options)
-      : this.outbox.enqueue(transaction, parseUpload, { organizationId, agentId, fileId }, options);
   }
 }

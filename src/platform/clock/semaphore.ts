@@ -1,4 +1,4 @@
-/** Lets so many pieces of work go on at a time; the others wait, in the order in which they came. */
+/** Runs at most so many pieces of work at a time; the others wait, in the order in which they came. */
 export class Semaphore {
   private readonly waiting: (() => void)[] = [];
 
@@ -11,7 +11,7 @@ export class Semaphore {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // Handed on rather than freed: nobody who came later gets in between.
+      // Handed on rather than freed: a later caller does not get in between.
       if (next) next();
       else this.free += 1;
     }
