@@ -19,8 +19,8 @@ export class EmbeddingLeaseRepository {
     try {
       return await this.database.transaction(async ({ em }) => {
         if ((await em.nativeUpdate(StoredEmbeddingLease, mine, held)) > 0) return true;
-        const added = em.createQueryBuilder(StoredEmbeddingLease).insert({ organizationId, agentId, ...held });
-        return (await added.onConflict('agentId').ignore().execute('run')).affectedRows > 0;
+        const added = em.createQueryBuilder(StoredEmbeddingLease).insert({ organizationId, agentId, ...held }).onConflict('agentId').ignore();
+        return (await added.returning('agentId').execute<object[]>('all')).length > 0;
       });
     } catch (error) {
       if (isForeignKeyViolation(error)) return false;
