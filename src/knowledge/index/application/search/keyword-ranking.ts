@@ -25,8 +25,13 @@ interface KnownWord {
   readonly terms: readonly PlacedTerm[];
 }
 
-/** By blocks, where the positions of each chunk are. */
-type PlacedTerm = ReadonlyMap<number, { readonly postings: Uint8Array; readonly offsets: Uint16Array }>;
+/** Where the positions of each chunk are. */
+interface PlacedTerm {
+  /** By block. */
+  readonly postings: ReadonlyMap<number, Uint8Array>;
+  /** Of each chunk in its block's postings: one array, since many small ones take longer to collect than all else. */
+  readonly offsets: Uint16Array;
+}
 
 export interface RankedChunk {
   /** Counted over all blocks, `BLOCK_SIZE` a block. */
@@ -91,10 +96,9 @@ export class KeywordRanking {
     let having = 0;
     const placed: PlacedTerm[] = [];
     for (const { weight, rows } of terms) {
-      const blocks = new Map<number, { postings: Uint8Array; offsets: Uint16Array }>();
-      placed.push(blocks);
+      const offsets = new Uint16Array(this.lengths.length);
+      placed.push({ postings: new Map(rows.map(({ at, postings }) => [at, postings])), offsets });
       for (const { at, postings } of rows) {
-        const offsets = new Uint16Array(BLOCK_SIZE);
         const first = at * BLOCK_SIZE;
         readPostings(postings, (slot, count, isNamed, offset) => {
           const place = first + slot;
@@ -102,9 +106,8 @@ export class KeywordRanking {
           const before = frequencies[place] ?? 0;
           if (before === 0) having += 1;
           frequencies[place] = before + weight * frequencyOf(count, isNamed);
-          offsets[slot] = offset;
+          offsets[place] = offset;
         });
-        blocks.set(at, { postings, offsets });
         await slice.rest();
       }
     }
@@ -181,11 +184,10 @@ export class KeywordRanking {
 }
 
 function positionsOf(terms: readonly PlacedTerm[], place: number): readonly number[] {
-  const slot = place % BLOCK_SIZE;
-  const each = terms.flatMap((blocks) => {
-    const row = blocks.get((place - slot) / BLOCK_SIZE);
-    const offset = row?.offsets[slot] ?? 0;
-    return row && offset > 0 ? [positionsAt(row.postings, offset)] : [];
+  const each = terms.flatMap(({ postings, offsets }) => {
+    const offset = offsets[place] ?? 0;
+    const row = offset === 0 ? undefined : postings.get(Math.floor(place / BLOCK_SIZE));
+    return row ? [positionsAt(row, offset)] : [];
   });
   return each.length === 1 ? (each[0] ?? []) : each.flat().sort((left, right) => left - right);
 }
