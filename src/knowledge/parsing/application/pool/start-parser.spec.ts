@@ -20,7 +20,7 @@ const processes = new ChildProcesses(readSettings({ PATH: process.env.PATH }, { 
 let child;
 const pool = new ParserPool(async () => (child = await startParser(processes)), 1);
 async function* content() { yield Buffer.from('<title>It is read</title><p>x'); }
-const document = { content, size: 30, contentType: 'text/html', name: 'a.html', url: null, formats: ['html'] };
+const document = { organizationId: 'a', content, size: 30, contentType: 'text/html', name: 'a.html', url: null, formats: ['html'] };
 const { title } = await parseWith(pool, document, new AbortController().signal);
 if (task === 'stay') { console.log(child.pid); setInterval(() => {}, 1_000); }
 else { await pool.close(); console.log(title); }
