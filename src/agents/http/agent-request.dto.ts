@@ -46,7 +46,7 @@ export class KnowledgeSearchBody {
     min: 0,
     max: 1,
     optional: true,
-    description: `Lower returns more. Default ${DEFAULT_KNOWLEDGE_SEARCH.scoreThreshold}.`,
+    description: `Lower returns more. Default ${DEFAULT_KNOWLEDGE_SEARCH.scoreThreshold}, which never empties an answer: the best three above half of it are given then.`,
   })
   readonly scoreThreshold?: number;
   @NumberField({
