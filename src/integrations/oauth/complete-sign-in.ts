@@ -5,12 +5,12 @@ import { Database } from '../../platform/database/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { type AuthorizationResponse, type ReceivedTokens, receivedTokens, UnusableTokens } from '../../platform/oauth/index.js';
+import { type AuthorizationResponse, type ReceivedTokens, receivedTokens, SignInFailed, UnusableTokens } from '../../platform/oauth/index.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import type { StoredOAuthSignIn } from '../persistence/oauth.schema.js';
 import { REQUEST_MS } from './limits.js';
 import { OAuthGrantChanged } from './oauth.events.js';
-import { SignInFailed } from './oauth.errors.js';
+import { integrationChanged, wrongIssuer } from './oauth.errors.js';
 import { issuerOf, requestOptions, type SignInSecrets, signInSecretsSchema } from './oauth-client.js';
 import { OAuthHttp } from './oauth-http.js';
 import { OAuthGrants } from './oauth-grants.js';
@@ -61,7 +61,7 @@ export class CompleteSignIn {
   /** A code that was made for one address is no use, and a stale grant would replace one that works. */
   private async checkServer({ organizationId, ownerId, serverUrl }: StoredOAuthSignIn): Promise<void> {
     const server = await this.integrations.serverOf(organizationId, ownerId);
-    if (server?.url !== serverUrl) throw SignInFailed.changed();
+    if (server?.url !== serverUrl) throw integrationChanged();
   }
 
   private async exchange({ client, codeVerifier }: SignInSecrets, code: string, iss: string | undefined): Promise<ReceivedTokens> {
@@ -89,7 +89,7 @@ export class CompleteSignIn {
     };
     await this.database.transaction(async (transaction) => {
       // Removing the integration takes its secrets first: those of a grant that is stored meanwhile would stay behind.
-      if (!(await this.records.lock(transaction, organizationId, ownerId))) throw SignInFailed.changed();
+      if (!(await this.records.lock(transaction, organizationId, ownerId))) throw integrationChanged();
       await this.grants.put(transaction, grant, { tokens: { accessToken, refreshToken, serverUrl }, client: JSON.stringify(client) });
     });
   }
@@ -104,17 +104,17 @@ function codeOf({ code, iss, error }: AuthorizationResponse, { client: { metadat
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
   } catch {
-    throw SignInFailed.wrongIssuer();
+    throw wrongIssuer();
   }
-  if (error !== undefined) throw SignInFailed.denied();
-  if (code === undefined) throw SignInFailed.withoutCode();
+  if (error !== undefined) throw SignInFailed.denied('server');
+  if (code === undefined) throw SignInFailed.withoutCode('server');
   return code;
 }
 
 function exchangeFailure(error: unknown): SignInFailed {
-  if (error instanceof IssuerMismatchError) return SignInFailed.wrongIssuer();
-  if (error instanceof DomainError) return SignInFailed.unreachable(error.detail ?? error.message);
-  if (error instanceof OAuthError) return SignInFailed.refused(error.code);
-  if (error instanceof UnusableTokens) return SignInFailed.refused(error.message);
-  return SignInFailed.refused(error instanceof Error ? error.name : undefined);
+  if (error instanceof IssuerMismatchError) return wrongIssuer();
+  if (error instanceof DomainError) return SignInFailed.unreachable('server', error.detail ?? error.message);
+  if (error instanceof OAuthError) return SignInFailed.refused('server', error.code);
+  if (error instanceof UnusableTokens) return SignInFailed.refused('server', error.message);
+  return SignInFailed.refused('server', error instanceof Error ? error.name : undefined);
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../platform/errors/index.js';
+import { SignInFailed } from '../../../platform/oauth/index.js';
 
 export class ServiceAccountNotFound extends DomainError {
   constructor() {
@@ -70,51 +71,18 @@ export class DriveSignInNotConfigured extends DomainError {
   }
 }
 
-/** What the person at the browser reads. */
-export class DriveSignInFailed extends DomainError {
-  static unknown(): DriveSignInFailed {
-    return new DriveSignInFailed(
-      'invalid',
-      'This sign-in is not known. It was completed already, or it took longer than 10 minutes. Start it again from the application that sent you here.',
-    );
-  }
+export function withoutPermission(): SignInFailed {
+  return new SignInFailed('invalid', 'The permission to read the files of the drive was not given. Start the sign-in again and allow it.');
+}
 
-  static denied(): DriveSignInFailed {
-    return new DriveSignInFailed('invalid', 'The drive did not grant access: it was refused, or the sign-in was cancelled. Start it again if that was a mistake.');
-  }
+export function agentRemoved(): SignInFailed {
+  return new SignInFailed('invalid', 'The agent was removed while you signed in.');
+}
 
-  static withoutCode(): DriveSignInFailed {
-    return new DriveSignInFailed('invalid', 'The drive sent you back without the code that completes a sign-in. Go back and agree there, or start it again.');
-  }
-
-  static withoutPermission(): DriveSignInFailed {
-    return new DriveSignInFailed('invalid', 'The permission to read the files of the drive was not given. Start the sign-in again and allow it.');
-  }
-
-  static gone(): DriveSignInFailed {
-    return new DriveSignInFailed('invalid', 'The agent was removed while you signed in.');
-  }
-
-  static notSeen(count: number): DriveSignInFailed {
-    return new DriveSignInFailed(
-      'invalid',
-      `${count === 1 ? 'One of the selected files cannot' : `${count} of the selected files cannot`} be seen by the account that you signed in with. Start the sign-in again with another account, or select other files.`,
-    );
-  }
-
-  static refused(detail?: string): DriveSignInFailed {
-    return new DriveSignInFailed(
-      'bad_gateway',
-      'The drive did not accept the completed sign-in. Start it again from the application that sent you here.',
-      detail === undefined ? {} : { detail },
-    );
-  }
-
-  static unreachable(detail?: string): DriveSignInFailed {
-    return new DriveSignInFailed(
-      'bad_gateway',
-      'The drive could not be reached to complete the sign-in. Wait a moment and start it again from the application that sent you here.',
-      detail === undefined ? {} : { detail },
-    );
-  }
+export function filesNotSeen(count: number): SignInFailed {
+  const which = count === 1 ? 'One of the selected files cannot' : `${count} of the selected files cannot`;
+  return new SignInFailed(
+    'invalid',
+    `${which} be seen by the account that you signed in with. Start the sign-in again with another account, or select other files.`,
+  );
 }

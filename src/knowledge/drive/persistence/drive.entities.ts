@@ -6,8 +6,8 @@ import type { SyncState } from '../../index/domain/sync-status.js';
 import { selectedFile } from '../domain/drive-file.js';
 import type { DriveItem, DriveSourceKind, SyncPhase } from '../domain/drive-source.js';
 
-export const FILES = new JsonDocument('drive_sources.files', z.array(selectedFile));
-export const FILE_IDS = new JsonDocument('drive_sign_ins.file_ids', z.array(z.string()));
+const FILES = new JsonDocument('drive_sources.files', z.array(selectedFile));
+const FILE_IDS = new JsonDocument('drive_sign_ins.file_ids', z.array(z.string()));
 
 export const StoredServiceAccount = defineEntity({
   name: 'StoredDriveServiceAccount',

@@ -1,5 +1,5 @@
 import { type ContextSchema, migration } from '../../../platform/database/index.js';
-import { FILE_IDS, FILES, StoredDriveGrant, StoredDriveItem, StoredDriveSignIn, StoredDriveSource, StoredServiceAccount } from './drive.entities.js';
+import { StoredDriveGrant, StoredDriveItem, StoredDriveSignIn, StoredDriveSource, StoredServiceAccount } from './drive.entities.js';
 
 /** No foreign key leads to the agent: what it knows is removed in batches. */
 const drive = migration('2026112350_knowledge_drive', [
@@ -87,6 +87,5 @@ const drive = migration('2026112350_knowledge_drive', [
 
 export const driveSchema: ContextSchema = {
   entities: [StoredServiceAccount, StoredDriveSource, StoredDriveItem, StoredDriveGrant, StoredDriveSignIn],
-  documents: [FILES, FILE_IDS],
   migrations: [drive],
 };
