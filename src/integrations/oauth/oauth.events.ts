@@ -1,6 +1,6 @@
 import { DomainEvent } from '../../platform/events/index.js';
 
-/** Somebody signed in to an integration's server, the grant was lost, or the server wants more permissions. */
+/** A person signed in to an integration's server, the grant was lost, or the server wants more permissions. */
 export class OAuthGrantChanged extends DomainEvent {
   constructor(
     readonly organizationId: string,

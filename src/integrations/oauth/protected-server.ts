@@ -23,7 +23,7 @@ export abstract class OAuthIntegrations {
   abstract serverOf(organizationId: string, integrationId: string): Promise<ProtectedServer | null>;
 
   /**
-   * Resolves when the server has been asked with the new grant, so that whoever reads the integration then finds it as
+   * Resolves when the server has been asked with the new grant, so that a caller who reads the integration then finds it as
    * it is, or after a few seconds. Never rejects.
    */
   abstract signedIn(integrationId: string): Promise<void>;

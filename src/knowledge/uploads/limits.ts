@@ -28,7 +28,7 @@ export const CHECK_EVERY_MINUTES = 5;
 export const CHECK_BATCH = 100;
 /** A content that was not stored after this time was given up by a process that died. */
 export const UNFINISHED_MS = 3_600_000;
-/** A file that nobody has begun to parse for this time, though it is its turn, may have lost its job. Longer than the longest pause between attempts. */
+/** A file whose turn it is, and whose parsing has not begun for this time, may have lost its job. Longer than the longest pause between attempts. */
 export const UNPARSED_MS = 30 * 60_000;
 /** A removal that did not end within this time may have lost its job. */
 export const UNREMOVED_MS = 10 * 60_000;

@@ -6,7 +6,7 @@ import { EgressFailed, EgressRefused, type EgressRequest, type EgressResponse, O
 import { DriveFailure } from '../domain/drive-failure.js';
 import { MAX_ANSWER_BYTES, REQUEST_MS } from '../limits.js';
 
-/** Who asks: the bearer tokens of an account or of somebody's sign-in. */
+/** Who asks: the bearer tokens of a service account or of a person's sign-in. */
 export interface DriveAccess {
   /** @throws DriveFailure */
   token(): Promise<string>;

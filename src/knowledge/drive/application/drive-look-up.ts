@@ -13,7 +13,7 @@ export interface LookedUp {
   readonly unseen: readonly string[];
 }
 
-/** Finds out what the entries are that somebody has selected. */
+/** Finds out what selected entries are. */
 @Injectable()
 export class DriveLookUp {
   constructor(

@@ -18,7 +18,7 @@ export interface ParseUploadCommand {
   readonly organizationId: string;
   readonly agentId: string;
   readonly fileId: string;
-  /** Nobody tries again after this attempt. */
+  /** No further attempt follows. */
   readonly isLast: boolean;
 }
 
