@@ -1,12 +1,11 @@
 import type { ContextSchema } from '../platform/database/index.js';
-import { crawlSchema } from './website/persistence/crawl.schema.js';
 import { driveSchema } from './drive/persistence/drive.schema.js';
 import { embeddingsSchema } from './index/persistence/embeddings.schema.js';
 import { knowledgeSchema } from './index/persistence/knowledge.schema.js';
 import { uploadsSchema } from './uploads/persistence/uploads.schema.js';
 import { websiteSchema } from './website/persistence/website.schema.js';
 
-const schemas = [knowledgeSchema, embeddingsSchema, crawlSchema, websiteSchema, driveSchema, uploadsSchema];
+const schemas = [knowledgeSchema, embeddingsSchema, websiteSchema, driveSchema, uploadsSchema];
 
 /** All tables of the context. */
 export const knowledgeTables: ContextSchema = {

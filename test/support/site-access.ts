@@ -1,54 +1,38 @@
-import { type HostPace, HostPaused, HostSlots } from '../../src/knowledge/website/application/host-slots.js';
-import { Robots, type RobotsRules } from '../../src/knowledge/website/application/robots.js';
+import { HostLease, HostLeases } from '../../src/knowledge/website/application/host-lease.js';
+import { CrawlHosts } from '../../src/knowledge/website/persistence/crawl-hosts.repository.js';
+import type { Clock } from '../../src/platform/clock/index.js';
+import { newId } from '../../src/platform/ids/index.js';
 
-/** Slots without end, which remember who asked. */
-export class FreeSlots extends HostSlots {
-  readonly heldBack: { readonly host: string; readonly ms: number }[] = [];
-  readonly asked: { readonly host: string; readonly delayMs: number }[] = [];
+/** Hosts that no other process asks. */
+class FreeHosts extends CrawlHosts {
+  readonly asked: string[] = [];
 
-  within<Result>(host: string, { delayMs }: HostPace, work: () => Promise<Result>): Promise<Result> {
-    this.asked.push({ host, delayMs });
-    return work();
+  constructor(private readonly busy: readonly string[]) {
+    super(undefined as never);
   }
 
-  holdBack(host: string, ms: number): Promise<void> {
-    this.heldBack.push({ host, ms });
+  override lease(host: string): Promise<number | null> {
+    this.asked.push(host);
+    return Promise.resolve(this.busy.includes(host) ? null : 0);
+  }
+
+  override release(): Promise<void> {
     return Promise.resolve();
   }
+}
 
-  pausesOf(): Promise<ReadonlyMap<string, number>> {
-    return Promise.resolve(new Map());
-  }
+/** Leases of hosts, all of which are free but some. */
+export class FreeLeases extends HostLeases {
+  readonly asked: readonly string[];
 
-  /** Of a host that nobody lets time pass for. */
-  knownPauseMs(host: string): number {
-    return this.heldBack.findLast((pause) => pause.host === host)?.ms ?? 0;
+  constructor(clock: Clock, busy: readonly string[] = []) {
+    const hosts = new FreeHosts(busy);
+    super(hosts, clock);
+    this.asked = hosts.asked;
   }
 }
 
-/** Of hosts that want a pause after each request, which a test grants; who asks to wait for it has it granted. */
-export class PacedSlots extends FreeSlots {
-  private isFree = true;
-
-  override async within<Result>(host: string, pace: HostPace, work: () => Promise<Result>): Promise<Result> {
-    if (pace.delayMs === 0) return work();
-    if (!this.isFree && pace.inTurnOnly === true) throw new HostPaused();
-    this.isFree = false;
-    return super.within(host, pace, work);
-  }
-
-  passPause(): void {
-    this.isFree = true;
-  }
-}
-
-/** The same rules everywhere: none, unless a test says otherwise. */
-export class SameRobots extends Robots {
-  constructor(private readonly rules: Partial<RobotsRules> = {}) {
-    super();
-  }
-
-  rulesOf(): Promise<RobotsRules> {
-    return Promise.resolve({ allows: () => true, crawlDelayMs: 0, sitemaps: [], closed: null, ...this.rules });
-  }
+/** The lease of a host, without a row of its own. */
+export function leaseOf(clock: Clock, host = 'a.example:80'): HostLease {
+  return new HostLease(host, newId(), clock);
 }

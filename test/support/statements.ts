@@ -36,8 +36,9 @@ const TRANSACTION_CONTROL = /^\s*(begin|start transaction|commit|rollback|savepo
 /**
  * The text of every statement that reached the database's driver while `work` ran, from the ORM and past it alike,
  * without the service's background work and without `begin` and `commit`.
+ * @param of the statements that are wanted, where they are those of background work
  */
-export async function statementsOf(database: Database, work: () => Promise<unknown>): Promise<string[]> {
+export async function statementsOf(database: Database, work: () => Promise<unknown>, of?: RegExp): Promise<string[]> {
   const connections = await connectionClass(database);
   const original = Object.getOwnPropertyDescriptor(connections, 'executeQuery');
   const execute = original?.value as (...parameters: unknown[]) => unknown;
@@ -54,7 +55,7 @@ export async function statementsOf(database: Database, work: () => Promise<unkno
   } finally {
     Object.defineProperty(connections, 'executeQuery', original ?? {});
   }
-  return seen.filter((sql) => !BACKGROUND.test(sql) && !TRANSACTION_CONTROL.test(sql));
+  return seen.filter((sql) => (of ? of.test(sql) : !BACKGROUND.test(sql)) && !TRANSACTION_CONTROL.test(sql));
 }
 
 /** What the driver's connections share: each pool, and each transaction, has connections of its own. */

@@ -1,14 +1,15 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
+import { CrawlOrigins } from '../../../src/knowledge/website/persistence/crawl-origins.repository.js';
 import { CrawlPages } from '../../../src/knowledge/website/persistence/crawl-pages.repository.js';
 import { EndedCrawls } from '../../../src/knowledge/website/persistence/ended-crawls.repository.js';
-import { CrawlStep } from '../../../src/knowledge/website/application/crawl-step.js';
-import { KeepCrawls } from '../../../src/knowledge/website/application/keep-crawls.js';
-import { newId } from '../../../src/platform/ids/index.js';
+import { CrawlHost } from '../../../src/knowledge/website/application/crawl-host.js';
+import { KeepCrawls } from '../../../src/knowledge/website/jobs/keep-crawls.job.js';
 import { OutboxRelay } from '../../../src/platform/jobs/outbox-relay.js';
 import { type TestOrganization, useService } from '../../support/harness.js';
 import { refuseRows } from '../../support/refuse-rows.js';
 import { type SiteListener, useSite } from '../../support/site-server.js';
+import { statementsOf } from '../../support/statements.js';
 import { until } from '../../support/until.js';
 import { AgentWebsite } from '../../support/websites.js';
 import { SkippingClock } from '../tenants/world.js';
@@ -66,8 +67,8 @@ describe('a worker that dies in a step', () => {
   beforeEach(() => {
     const own = { alive: 0 };
     workers = own;
-    const { execute } = CrawlStep.prototype as { execute: (this: CrawlStep, ...parameters: Parameters<CrawlStep['execute']>) => ReturnType<CrawlStep['execute']> };
-    jest.spyOn(CrawlStep.prototype, 'execute').mockImplementation(async function (this: CrawlStep, ...parameters) {
+    const { execute } = CrawlHost.prototype as { execute: (this: CrawlHost, ...parameters: Parameters<CrawlHost['execute']>) => ReturnType<CrawlHost['execute']> };
+    jest.spyOn(CrawlHost.prototype, 'execute').mockImplementation(async function (this: CrawlHost, ...parameters) {
       own.alive += 1;
       try {
         await execute.apply(this, parameters);
@@ -79,8 +80,10 @@ describe('a worker that dies in a step', () => {
 
   const steps: readonly [string, () => void][] = [
     ['before its first page', () => jest.spyOn(CrawlPages.prototype, 'claim').mockImplementationOnce(never)],
-    ['while the sitemap is being noted', () => jest.spyOn(CrawlPages.prototype, 'openOrigin').mockRejectedValueOnce(new Error('died'))],
-    ['before links are stored', () => jest.spyOn(CrawlPages.prototype, 'add').mockRejectedValueOnce(new Error('died'))],
+    ['while the sitemap is being noted', () => jest.spyOn(CrawlOrigins.prototype, 'noteSitemaps').mockRejectedValueOnce(new Error('died'))],
+    ['before links are stored', () => jest.spyOn(CrawlPages.prototype, 'record').mockRejectedValueOnce(new Error('died'))],
+    ['before the held pages are stored', () => jest.spyOn(CrawlPages.prototype, 'takeHeld').mockRejectedValueOnce(new Error('died'))],
+    ['before it hands the host over', () => jest.spyOn(CrawlPages.prototype, 'nextDue').mockRejectedValueOnce(new Error('died')).mockRejectedValueOnce(new Error('died'))],
     ['before a document is stored', () => jest.spyOn(CrawlPages.prototype, 'noteIndexed').mockImplementationOnce(async () => false)],
     ['before pages that are gone are removed', () => jest.spyOn(EndedCrawls.prototype, 'leaving').mockRejectedValueOnce(new Error('died'))],
     ['before the state is told', () => jest.spyOn(EndedCrawls.prototype, 'end').mockRejectedValueOnce(new Error('died'))],
@@ -96,6 +99,7 @@ describe('a worker that dies in a step', () => {
       if (workers.alive === 0) {
         skip(60_000);
         await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+        await service.database.query(`update crawl_hosts set leased_until = leased_until - interval '60 seconds'`);
       }
       return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
     }, 'the crawl ends', { everyMs: 100 });
@@ -108,25 +112,84 @@ describe('two workers on one crawl', () => {
   it('visit each page once between them', async () => {
     pages(30);
     const agent = await website();
-    const held = gate();
-    site.page('/robots.txt', { status: 404 });
-    jest.spyOn(CrawlPages.prototype, 'openedOrigins').mockImplementationOnce(async () => {
-      await held.opened;
-      return new Map();
-    });
-    await agent.put({ rootUrl: site.url('/') });
-    const [row] = await service.database.query<{ id: string }>('select crawl_id::text as id from knowledge_websites where agent_id = $1::uuid', [agent.agentId]);
-    const key = { organizationId: organization.id, agentId: agent.agentId, crawlId: row?.id ?? '' };
     const replica = await service.replica();
     try {
-      const steps = [service, replica].map(({ app }) => app.get(CrawlStep, { strict: false }).execute(key, newId(), AbortSignal.timeout(60_000)));
-      held.open();
-      await Promise.all(steps);
-      expect((await agent.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 31, indexed: 31 } });
+      await agent.put({ rootUrl: site.url('/') });
+      const execute = (app: typeof service.app): Promise<void> => app.get(CrawlHost, { strict: false }).execute(site.origin, AbortSignal.timeout(60_000));
+      await until(async () => {
+        await Promise.all([service, replica, service, replica].map(({ app }) => execute(app)));
+        return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+      }, 'the crawl ends', { everyMs: 0 });
+      expect((await agent.read()).body.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 31, indexed: 31 } });
     } finally {
       await replica.close();
     }
     for (let index = 0; index < 30; index += 1) expect(site.count(`/p/${index}`)).toBe(1);
+    expect(site.maxConcurrent).toBeLessThanOrEqual(4);
+  });
+
+  it('of which one has lost the host while it works leave one outcome of each page', async () => {
+    pages(12);
+    const held = gate();
+    const asked = gate();
+    site.page('/p/3', { body: '<html><body>Held</body></html>', before: async () => { asked.open(); await held.opened; } });
+    const agent = await website();
+    await agent.put({ rootUrl: site.url('/') });
+    await asked.opened;
+    site.article('/p/3', { title: 'Three', text: 'Read by the second.' });
+    await service.database.query(`update crawl_hosts set leased_until = now() where host = $1`, [site.host]);
+    await service.app.get(CrawlHost, { strict: false }).execute(site.origin, AbortSignal.timeout(60_000));
+    held.open();
+    expect((await agent.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 13, indexed: 13 } });
+    const [row] = await service.database.query<{ text: string }>(
+      `select string_agg(c.text, ' ') as text from knowledge_chunks c join knowledge_documents d on d.id = c.document_id where d.agent_id = $1::uuid and d.url = $2`,
+      [agent.agentId, site.url('/p/3')],
+    );
+    expect(row?.text).toContain('Read by the second.');
+  });
+});
+
+describe('a crawl of one organization', () => {
+  it('has its page at once, however many another has of the same host', async () => {
+    const other = await service.organization();
+    pages(100);
+    const slow = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 150));
+    for (let index = 0; index < 100; index += 1) site.page(`/p/${index}`, { body: `<html><body>This is ${index}.</body></html>`, before: slow });
+    site.article('/single/', { title: 'Single', text: 'A single page.' });
+    const many = await website();
+    await many.put({ rootUrl: site.url('/') });
+    await until(() => site.count('/p/5') > 0, 'the first crawl is under way');
+    const one = await AgentWebsite.of(service, other.key);
+    await one.put({ rootUrl: site.url('/single') });
+    await until(() => site.count('/single/') > 0, 'the single page is fetched');
+    const [row] = await service.database.query<{ count: number }>(`select count(*)::int as count from knowledge_website_pages where agent_id = $1::uuid and state = 'pending'`, [many.agentId]);
+    expect(row?.count).toBeGreaterThan(0);
+    expect((await one.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 1, indexed: 1 } });
+    await many.crawled();
+  });
+
+  it('costs three statements a page at most, besides those of its document', async () => {
+    pages(60);
+    const agent = await website();
+    const isOver = async (): Promise<boolean> => {
+      const rows = await service.database.query<{ state: string }>('select state as watched from knowledge_websites where agent_id = $1::uuid', [agent.agentId]);
+      return JSON.stringify(rows).includes('SUCCESS');
+    };
+    await agent.put();
+    const statements = await statementsOf(
+      service.database,
+      async () => {
+        await agent.put({ rootUrl: site.url('/') });
+        await until(isOver, 'the crawl ends', { everyMs: 50 });
+      },
+      /knowledge_website|crawl_hosts/,
+    );
+    const own = statements.filter((sql) => !sql.includes('as watched'));
+    expect((await agent.read()).body.sync.pages).toMatchObject({ found: 61, indexed: 61 });
+    const counts = new Map<string, number>();
+    for (const sql of own) counts.set(sql.trim().slice(0, 90), (counts.get(sql.trim().slice(0, 90)) ?? 0) + 1);
+    console.log([...counts].map(([k, v]) => `${v} ${k}`).join('\n'));
+    expect(own.length / 61).toBeLessThanOrEqual(3);
   });
 });
 

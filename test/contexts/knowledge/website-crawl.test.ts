@@ -43,7 +43,7 @@ describe('a crawl', () => {
     ruled.sitemap(['/listed', '/hidden/listed']);
     ruled.article('/', { title: 'Home', text: 'Home.', links: ['/hidden/x', '/copy', '/noindex', '/away', '/moved', '/image'] });
     ruled.article('/listed', { title: 'Listed', text: 'Listed.' });
-    ruled.page('/copy', `<html><head><title>Copy</title><link rel="canonical" href="${ruled.url('/original')}"></head><body>Text</body></html>`);
+    ruled.page('/copy', `<html><head><title>Copy</title><link rel="canonical" href="${ruled.url('/original')}"></head><body><h1>Original</h1><p>The original.</p></body></html>`);
     ruled.article('/original', { title: 'Original', text: 'The original.' });
     ruled.page('/noindex', '<html><head><title>N</title><meta name="robots" content="noindex"></head><body>Secret</body></html>');
     ruled.page('/away', { status: 302, headers: { location: 'https://other.example/' } });

@@ -26,7 +26,7 @@ async function indexed({ agentId }: AgentWebsite): Promise<string[]> {
 }
 
 function copyOf(path: string): string {
-  return `<html><head><title>Copy</title><link rel="canonical" href="${site.url(path)}"></head><body>A text that is there twice.</body></html>`;
+  return `<html><head><title>Copy</title><link rel="canonical" href="${site.url(path)}"></head><body><h1>Copy</h1><p>A text that is there twice.</p></body></html>`;
 }
 
 describe('a page that says it is a copy', () => {
@@ -38,7 +38,7 @@ describe('a page that says it is a copy', () => {
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     expect(sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 3, indexed: 2, failed: 1, skipped: 0 } });
     expect(await indexed(agent)).toEqual(['/', '/copy']);
-    expect(site.count('/copy')).toBe(2);
+    expect(site.count('/copy')).toBe(1);
   });
 
   it('of one that redirects back to it stands for itself', async () => {
@@ -54,7 +54,7 @@ describe('a page that says it is a copy', () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/first'] });
     site.page('/first', copyOf('/second'));
     site.page('/second', copyOf('/third'));
-    site.article('/third', { title: 'Third', text: 'A text that is there twice.' });
+    site.article('/third', { title: 'Copy', text: 'A text that is there twice.' });
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     expect(sync).toMatchObject({ state: 'SUCCESS', pages: { found: 4, indexed: 2, skipped: 2 } });

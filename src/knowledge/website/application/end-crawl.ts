@@ -7,7 +7,7 @@ import { followsLinks } from '../domain/website-root.js';
 import { EmbeddingQueue } from '../../index/application/indexing/embedding-queue.js';
 import { CrawlPages } from '../persistence/crawl-pages.repository.js';
 import { EndedCrawls } from '../persistence/ended-crawls.repository.js';
-import type { CrawlContext } from './crawl-context.js';
+import type { CurrentCrawl } from '../persistence/website.repository.js';
 import { CrawlSuperseded } from './crawl-context.js';
 import { MIN_RECRAWL_PAUSE_MS, RECRAWL_MS } from '../limits.js';
 import { RemovePages } from './remove-pages.js';
@@ -25,8 +25,8 @@ export class EndCrawl {
   ) {}
 
   /** @throws CrawlSuperseded */
-  async execute({ crawl, budget, signal }: CrawlContext): Promise<void> {
-    const sites = await this.ended.sites(crawl);
+  async execute(crawl: CurrentCrawl, budget: number, signal: AbortSignal): Promise<void> {
+    const sites = await this.ended.sites(this.database, crawl);
     const open = new Set(crawl.roots.filter(followsLinks).map(({ id }) => id));
     const keptRoots = sites.filter(({ id, away }) => away && open.has(id)).map(({ id }) => id);
     await this.removePages.afterCrawl(crawl, keptRoots, signal);
@@ -36,7 +36,7 @@ export class EndCrawl {
       const now = this.clock.now();
       const result = sites.length === 0 ? null : crawlResult(sites, locked.budgetReached ? budget : null);
       const nextCrawlAt = result && nextCrawlOf(crawl.agentId, now);
-      // Also for steps that broke off before they could ask.
+      // Also for slices that broke off before they could ask.
       await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
       await this.ended.end(transaction, crawl, result, now, nextCrawlAt);
     });

@@ -3,31 +3,31 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { useEgressBench } from '../../../../test/support/egress-bench.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { FreeSlots, PacedSlots, SameRobots } from '../../../../test/support/site-access.js';
+import { leaseOf } from '../../../../test/support/site-access.js';
 import { until } from '../../../../test/support/until.js';
 import { type Clock, SystemClock } from '../../../platform/clock/index.js';
 import type { SafeHttp } from '../../../platform/egress/index.js';
-import { HostPaused } from './host-slots.js';
-import { HttpPageFetcher } from './http-page-fetcher.js';
-import type { FetchedPage, PageRequest } from './page-fetcher.js';
+import { HostPaused } from './host-lease.js';
+import { type FetchedPage, HttpPageFetcher, type PageRequest } from './http-page-fetcher.js';
 
 const bench = useEgressBench();
-const REQUEST: PageRequest = { etag: null, lastModified: null, isWanted: () => true, isOther: () => true };
+const system = new SystemClock();
+/** Of a host that wants no pauses; each test has its own. */
+const request = (clock: Clock = system): PageRequest =>
+  ({ host: leaseOf(clock), crawlDelayMs: 0, etag: null, lastModified: null, isWanted: () => true, isOther: () => true });
 const never = new AbortController().signal;
 
 interface Circumstances {
   readonly clock?: Clock;
-  readonly slots?: FreeSlots;
   readonly http?: SafeHttp;
-  readonly crawlDelayMs?: number;
 }
 
-function fetcher({ clock = new SystemClock(), slots = new FreeSlots(), http = bench.toCanary({ clock }), crawlDelayMs = 0 }: Circumstances = {}): HttpPageFetcher {
-  return new HttpPageFetcher(http, new SameRobots({ crawlDelayMs }), slots, clock);
+function fetcher({ clock = system, http = bench.toCanary({ clock }) }: Circumstances = {}): HttpPageFetcher {
+  return new HttpPageFetcher(http, clock);
 }
 
-function fetchPage(path = '/', request: Partial<PageRequest> = {}, circumstances: Circumstances = {}): Promise<FetchedPage> {
-  return fetcher(circumstances).fetch(`${bench.canary.url}${path}`, { ...REQUEST, ...request }, never);
+function fetchPage(path = '/', given: Partial<PageRequest> = {}, circumstances: Circumstances = {}): Promise<FetchedPage> {
+  return fetcher(circumstances).fetch(`${bench.canary.url}${path}`, { ...request(circumstances.clock), ...given }, never);
 }
 
 const answer = (status: number, headers: Record<string, string> = {}, body: string | Buffer = ''): RequestListener =>
@@ -120,13 +120,14 @@ describe('a page', () => {
     expect(await fetchPage()).toMatchObject({ kind: 'content', noindex: false });
   });
 
-  it('is asked for in its host\'s turn and at its pace, each redirect too', async () => {
-    bench.canary.respond((request, response) => (request.url === '/' ? response.writeHead(302, { location: '/b' }) : response).end('x'));
-    const slots = new FreeSlots();
-    await fetchPage('/', {}, { slots, crawlDelayMs: 3_000 });
-    const turn = { host: `127.0.0.1:${bench.canary.port}`, delayMs: 3_000 };
-    expect(slots.asked).toEqual([turn, turn]);
-  });
+  it.each([[429, {}, 2_000], [429, { 'retry-after': '7' }, 7_000], [503, { 'retry-after': '7' }, 7_000], [503, {}, 0], [500, { 'retry-after': '7' }, 0]])(
+    'that is answered with %i and %j has the host left alone for %i ms', async (status, headers, ms) => {
+      bench.canary.respond(answer(status, headers));
+      const clock = new ManualClock();
+      const host = leaseOf(clock);
+      await fetchPage('/', { host }, { clock });
+      expect(host.pauseMs).toBe(ms);
+    });
 });
 
 describe('a redirect of a page', () => {
@@ -157,9 +158,14 @@ describe('a redirect of a page', () => {
   it.each(['http://other.example/', '//other.example/x', 'http://localhost:1/', 'https://127.0.0.1/', 'ftp://127.0.0.1/', 'javascript:alert(1)', 'data:text/html,x'])(
     'to %s leads out of the site', async (location) => {
       redirect({ '/': location });
-      expect(await fetchPage()).toEqual({ kind: 'skipped', reason: 'The server redirects out of the site.' });
+      expect(await fetchPage()).toMatchObject({ kind: 'skipped', reason: expect.stringMatching(/^The server redirects out of the site, to /), leadsTo: expect.any(String) });
     },
   );
+
+  it('out of the site says where to, without what may be secret', async () => {
+    redirect({ '/': 'https://user:password@www.other.example/en/?token=secret#x' });
+    expect(await fetchPage()).toEqual({ kind: 'skipped', reason: 'The server redirects out of the site, to https://www.other.example/en/', leadsTo: 'https://www.other.example/en/' });
+  });
 
   it('to nowhere fails', async () => {
     redirect({ '/': 'http://[::1' });
@@ -185,22 +191,26 @@ describe('a redirect by a host that wants pauses', () => {
   it('to another page is left to that page', async () => {
     moveTo('/b#part');
     const before = bench.canary.requests.length;
-    expect(await fetchPage('/', {}, { slots: new PacedSlots(), crawlDelayMs: 1_000 })).toEqual({ kind: 'moved', url: `${bench.canary.url}/b` });
+    expect(await fetchPage('/', { crawlDelayMs: 1_000 })).toEqual({ kind: 'moved', url: `${bench.canary.url}/b` });
     expect(bench.canary.requests).toHaveLength(before + 1);
   });
 
-  it('to another form of the same page is followed in the host\'s turn', async () => {
+  it('to another form of the same page is followed after the pause', async () => {
     moveTo('/b');
+    const clock = new ManualClock();
     const asked: string[] = [];
-    const page = await fetchPage('/', { isOther: ({ pathname }) => asked.push(pathname) === 0 }, { slots: new PacedSlots(), crawlDelayMs: 1_000 });
-    expect(page).toMatchObject({ kind: 'content', url: `${bench.canary.url}/b` });
+    const page = fetchPage('/', { host: leaseOf(clock), crawlDelayMs: 1_000, isOther: ({ pathname }) => asked.push(pathname) === 0 }, { clock });
+    await until(() => clock.sleeping() === 1, 'the pause');
+    expect(clock.nextIn()).toBe(1_000);
+    await clock.advance(1_000);
+    expect(await page).toMatchObject({ kind: 'content', url: `${bench.canary.url}/b` });
     expect(asked).toEqual(['/b']);
   });
 
   it('is asked for later itself where it is not the host\'s turn', async () => {
-    const slots = new PacedSlots();
-    await fetchPage('/', {}, { slots, crawlDelayMs: 1_000 });
-    await expect(fetchPage('/', {}, { slots, crawlDelayMs: 1_000 })).rejects.toThrow(HostPaused);
+    const host = leaseOf(system);
+    await fetchPage('/', { host, crawlDelayMs: 1_000 });
+    await expect(fetchPage('/', { host, crawlDelayMs: 1_000 })).rejects.toThrow(HostPaused);
   });
 });
 
@@ -261,11 +271,11 @@ describe('a server that does something wrong', () => {
 
   it('is nowhere: later', async () => {
     const http = bench.client({ allow: ['127.0.0.1:1'] });
-    expect(await fetcher({ http }).fetch('http://127.0.0.1:1/', REQUEST, never)).toMatchObject({ kind: 'later', reason: 'The server could not be reached.' });
+    expect(await fetcher({ http }).fetch('http://127.0.0.1:1/', request(), never)).toMatchObject({ kind: 'later', reason: 'The server could not be reached.' });
   });
 
   it.each(['http://user:password@example.com/', 'ftp://example.com/', 'nonsense', 'http://', 'file:///etc/passwd'])('has the address %s: failed', async (address) => {
-    expect(await fetcher().fetch(address, REQUEST, never)).toMatchObject({ kind: 'failed' });
+    expect(await fetcher().fetch(address, request(), never)).toMatchObject({ kind: 'failed' });
   });
 });
 
@@ -273,7 +283,7 @@ it('a page that is no longer needed ends with the reason of its signal', async (
   bench.canary.respond(() => undefined);
   const giveUp = new AbortController();
   const before = bench.canary.requests.length;
-  const page = fetcher().fetch(bench.canary.url, REQUEST, giveUp.signal);
+  const page = fetcher().fetch(bench.canary.url, request(), giveUp.signal);
   const failed = page.catch((error: unknown) => error);
   await until(() => bench.canary.requests.length > before, 'the request');
   const reason = new Error('superseded');

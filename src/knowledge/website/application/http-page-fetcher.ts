@@ -2,13 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../../platform/egress/index.js';
 import { MAX_PAGE_BYTES } from '../../limits.js';
-import { hostOf } from '../domain/host.js';
-import { HostPaused, HostSlots } from './host-slots.js';
-import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS } from '../crawl-limits.js';
-import { type FetchedPage, PageFetcher, type PageRequest } from './page-fetcher.js';
 import { askedPauseMs, hostPauseMs } from '../domain/retry-delay.js';
 import { forbidsIndexing } from '../domain/robots-tag.js';
-import { Robots } from './robots.js';
+import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS } from '../limits.js';
+import { type HostLease, HostPaused } from './host-lease.js';
 
 const ACCEPT = 'text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/pdf;q=0.9, */*;q=0.1';
 const TYPES = [
@@ -18,8 +15,52 @@ const TYPES = [
 ];
 const REDIRECTS = [301, 302, 303, 307, 308];
 const GONE = [404, 410];
+/** Of an address in a reason. */
+const SHOWN_CHARACTERS = 300;
 /** Besides 5xx: the server had no time for the request, or has none for the moment. */
 const FOR_NOW = [408, 425, 429];
+
+/** What became of one request for a page. Texts are public: customers read them as the crawl's last error. */
+export type FetchedPage =
+  | {
+      readonly kind: 'content';
+      /** Where it came from, after redirects inside the site. */
+      readonly url: string;
+      readonly contentType: string | null;
+      readonly body: Buffer;
+      readonly etag: string | null;
+      readonly lastModified: string | null;
+      /** `X-Robots-Tag` forbids to index it. */
+      readonly noindex: boolean;
+    }
+  /** As it was when `etag` and `lastModified` were told. */
+  | { readonly kind: 'not_modified' }
+  /** The server says that there is no such page: 404 or 410. */
+  | { readonly kind: 'gone'; readonly reason: string }
+  /** Whatever else is wrong for good: another 4xx, too large, a redirect loop, an address that is not public. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** Another type, a redirect out of the site. */
+  | { readonly kind: 'skipped'; readonly reason: string; /** Where another origin is what it redirects to. */ readonly leadsTo?: string }
+  /** It redirects to another page, at which it is not the host's turn to be asked for now. */
+  | { readonly kind: 'moved'; readonly url: string }
+  /** 429, 5xx, no answer: worth another try. */
+  | { readonly kind: 'later'; readonly reason: string; /** As `Retry-After` says; null where nothing is said. */ readonly retryAfterMs: number | null; /** What the server sends is broken, which mostly stays so. */ readonly broken?: true };
+
+export interface PageRequest {
+  /** Of the page's host, which is asked on one connection. */
+  readonly host: HostLease;
+  /** Least time between two requests. */
+  readonly crawlDelayMs: number;
+  /** Of the last crawl, for a conditional request. */
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  /** A pause that the host wants is waited for, in place of `HostPaused`. */
+  readonly waits?: boolean;
+  /** Asked about each redirect's target: whether it is inside the site, allowed by its robots.txt and not excluded. */
+  isWanted(url: URL): boolean;
+  /** Asked about a wanted target: whether it can be had later, as a page of its own. A pause of the host is waited for otherwise. */
+  isOther(url: URL): boolean;
+}
 
 /** A request for one page, on its way through redirects. */
 interface Course {
@@ -33,18 +74,15 @@ interface Course {
 
 type Step = FetchedPage | { readonly kind: 'redirect'; readonly to: string };
 
-/** `PageFetcher` over HTTP. Each redirect is a request like any other, which waits for its turn. */
+/** Gets one page of a site whose host the process has the lease of. */
 @Injectable()
-export class HttpPageFetcher extends PageFetcher {
+export class HttpPageFetcher {
   constructor(
     private readonly http: SafeHttp,
-    private readonly robots: Robots,
-    private readonly slots: HostSlots,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
+  /** @throws HostPaused where the host wants a pause first; the reason of `signal` when it aborts; nothing else that a server could cause */
   async fetch(address: string, request: PageRequest, signal: AbortSignal): Promise<FetchedPage> {
     const first = URL.parse(address);
     if (!first) return { kind: 'failed', reason: 'The address is not valid.' };
@@ -53,42 +91,35 @@ export class HttpPageFetcher extends PageFetcher {
       const step = await this.stepTo(url, course);
       if (step.kind !== 'redirect') return step;
       const next = URL.parse(step.to, url.href);
-      const refused = await this.refusal(next, url, course);
+      const refused = this.refusal(next, url, course);
       if (refused || !next) return refused ?? { kind: 'failed', reason: 'The server redirects to an address that is not valid.' };
       url = next;
     }
   }
 
-  private async refusal(next: URL | null, from: URL, { visited, request, signal }: Course): Promise<FetchedPage | null> {
+  private refusal(next: URL | null, from: URL, { visited, request }: Course): FetchedPage | null {
     if (!next) return null;
     next.hash = '';
-    if (next.origin !== from.origin) return { kind: 'skipped', reason: 'The server redirects out of the site.' };
+    if (next.origin !== from.origin) return leftFor(next);
     if (visited.has(next.href)) return { kind: 'failed', reason: 'The server redirects in a circle.' };
     if (visited.size > MAX_PAGE_REDIRECTS) return { kind: 'failed', reason: `The server redirects more than ${MAX_PAGE_REDIRECTS} times.` };
-    const wanted = await request.isWanted(new URL(next));
-    signal.throwIfAborted();
-    return wanted ? null : { kind: 'skipped', reason: 'The server redirects to a page that is not part of the site or is excluded.' };
+    return request.isWanted(new URL(next)) ? null : { kind: 'skipped', reason: 'The server redirects to a page that is not part of the site or is excluded.' };
   }
 
   /** A redirect to another page is left to that page where the host wants a pause first: no worker waits for it. */
   private async stepTo(url: URL, course: Course): Promise<Step> {
     url.hash = '';
     course.visited.add(url.href);
-    const isFirst = course.visited.size === 1;
-    const waits = isFirst ? course.request.waits === true : !course.request.isOther(new URL(url));
-    try {
-      return await this.inTurn(url, course, waits);
-    } catch (error) {
-      if (!(error instanceof HostPaused) || isFirst) throw error;
-      return { kind: 'moved', url: url.href };
-    }
-  }
-
-  private async inTurn(url: URL, course: Course, waits: boolean): Promise<Step> {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return { kind: 'failed', reason: 'The address is not an http or https URL.' };
-    const { crawlDelayMs } = await this.robots.rulesOf(url.origin, course.signal);
-    const pace = { delayMs: crawlDelayMs, inTurnOnly: !waits };
-    return this.slots.within(hostOf(url), pace, () => this.timed(url, course), course.signal);
+    const { host, crawlDelayMs, waits = false } = course.request;
+    const isFirst = course.visited.size === 1;
+    if (host.pauseMs > 0) {
+      if (isFirst && !waits) throw new HostPaused();
+      if (!isFirst && course.request.isOther(new URL(url))) return { kind: 'moved', url: url.href };
+      await this.clock.sleep(host.pauseMs, course.signal);
+    }
+    host.holdBack(crawlDelayMs);
+    return this.timed(url, course);
   }
 
   private async timed(url: URL, course: Course): Promise<Step> {
@@ -117,7 +148,7 @@ export class HttpPageFetcher extends PageFetcher {
     const now = this.clock.now();
     const refused = withoutContent(answer, request, now);
     const pauseMs = hostPauseMs(answer, now);
-    if (pauseMs > 0) await this.slots.holdBack(hostOf(url), pauseMs);
+    request.host.holdBack(pauseMs);
     if (!refused) return this.content(answer);
     answer.body.discard();
     return refused;
@@ -150,6 +181,12 @@ function withoutContent(answer: EgressResponse, { etag, lastModified }: PageRequ
   if (status !== 200 && status !== 203) return { kind: 'failed', reason };
   const type = mediaType(headers['content-type']);
   return TYPES.includes(type) ? null : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
+}
+
+/** Only what a person has to enter: a query may hold a secret. */
+function leftFor({ origin, pathname }: URL): FetchedPage {
+  const address = `${origin}${pathname}`.slice(0, SHOWN_CHARACTERS);
+  return { kind: 'skipped', reason: `The server redirects out of the site, to ${address}`, leadsTo: address };
 }
 
 /** As a server sent it, if it can be sent back: an odd one would make every later request invalid. */

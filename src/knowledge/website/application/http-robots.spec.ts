@@ -3,34 +3,40 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { PUBLIC, ScriptedResolver, useEgressBench } from '../../../../test/support/egress-bench.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { FreeSlots } from '../../../../test/support/site-access.js';
+import { leaseOf } from '../../../../test/support/site-access.js';
 import { until } from '../../../../test/support/until.js';
 import type { SafeHttp } from '../../../platform/egress/index.js';
-import { HttpRobots } from './http-robots.js';
-import type { RobotsRules } from './robots.js';
+import { HttpRobots, type RobotsRules } from './http-robots.js';
 
 const bench = useEgressBench();
 const never = new AbortController().signal;
 
-function robots({ clock = new ManualClock(), http = bench.named(), slots = new FreeSlots() }: { clock?: ManualClock; http?: SafeHttp; slots?: FreeSlots } = {}): HttpRobots {
-  return new HttpRobots(http, slots, clock);
+class KnownRobots extends HttpRobots {
+  constructor({ clock = new ManualClock(), http = bench.named() }: { clock?: ManualClock; http?: SafeHttp } = {}) {
+    super(http, clock);
+    this.host = leaseOf(clock);
+  }
+  readonly host;
+
+  at(origin = 'http://a.example', signal = never): Promise<RobotsRules> {
+    return this.rulesOf(this.host, origin, signal);
+  }
 }
 
-const rulesAt = (origin = 'http://a.example'): Promise<RobotsRules> => robots().rulesOf(origin, never);
+const robots = (given: { clock?: ManualClock; http?: SafeHttp } = {}): KnownRobots => new KnownRobots(given);
+const rulesAt = (origin = 'http://a.example'): Promise<RobotsRules> => robots().at(origin);
 const allows = async (path: string, rules = rulesAt()): Promise<boolean> => (await rules).allows(new URL(path, 'http://a.example'));
 const answer = (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): void =>
   bench.canary.respond((_request, response) => response.writeHead(status, headers).end(body));
 const FORBIDDING = 'User-agent: *\nDisallow: /\n';
 
 describe('a robots.txt file', () => {
-  it('is asked for at the root of its origin, in its host\'s turn', async () => {
+  it('is asked for at the root of its origin', async () => {
     answer(200, 'User-agent: agent-service\nDisallow: /private\nCrawl-delay: 2\nSitemap: http://a.example/s.xml');
-    const slots = new FreeSlots();
-    const rules = await robots({ slots }).rulesOf('http://a.example', never);
+    const rules = await rulesAt();
     expect(['/private/x', '/public'].map((path) => rules.allows(new URL(path, 'http://a.example')))).toEqual([false, true]);
     expect(rules).toMatchObject({ crawlDelayMs: 2_000, sitemaps: ['http://a.example/s.xml'], closed: null });
     expect(bench.canary.requests.at(-1)).toMatchObject({ url: '/robots.txt', headers: { host: 'a.example', 'user-agent': 'agent-service/1.0' } });
-    expect(slots.asked).toEqual([{ host: 'a.example:80', delayMs: 0 }]);
   });
 
   it.each([400, 401, 403, 404, 410, 451])('that is answered with %i allows everything', async (status) => {
@@ -50,9 +56,9 @@ describe('a robots.txt file', () => {
     'that is answered with %i and %j has the host left alone for %i ms',
     async (status, headers, ms) => {
       answer(status, '', headers);
-      const slots = new FreeSlots();
-      await robots({ slots }).rulesOf('http://a.example', never);
-      expect(slots.heldBack).toEqual(ms === 0 ? [] : [{ host: 'a.example:80', ms }]);
+      const known = robots();
+      await known.at();
+      expect(known.host.pauseMs).toBe(ms);
     },
   );
 
@@ -69,7 +75,7 @@ describe('a robots.txt file', () => {
     bench.canary.respond(() => undefined);
     const clock = new ManualClock();
     const before = bench.canary.requests.length;
-    const rules = robots({ clock, http: bench.named({ clock }) }).rulesOf('http://a.example', never);
+    const rules = robots({ clock, http: bench.named({ clock }) }).at('http://a.example', never);
     await until(() => bench.canary.requests.length > before, 'the request');
     await clock.advance(20_000);
     expect((await rules).closed).toBe('robots.txt was not answered in time.');
@@ -115,15 +121,15 @@ describe('what is known of an origin', () => {
     const clock = new ManualClock();
     const known = robots({ clock });
     const before = bench.canary.requests.length;
-    const asked = await Promise.all(Array.from({ length: 50 }, () => known.rulesOf('http://a.example', never)));
+    const asked = await Promise.all(Array.from({ length: 50 }, () => known.at('http://a.example', never)));
     expect(new Set(asked).size).toBe(1);
     await clock.advance(299_000);
-    await known.rulesOf('http://a.example', never);
+    await known.at('http://a.example', never);
     expect(bench.canary.requests).toHaveLength(before + 1);
-    await known.rulesOf('http://b.example', never);
+    await known.at('http://b.example', never);
     expect(bench.canary.requests).toHaveLength(before + 2);
     await clock.advance(1_000);
-    await known.rulesOf('http://a.example', never);
+    await known.at('http://a.example', never);
     expect(bench.canary.requests).toHaveLength(before + 3);
   });
 
@@ -131,7 +137,7 @@ describe('what is known of an origin', () => {
     answer(503);
     const clock = new ManualClock();
     const known = robots({ clock });
-    const rules = (): Promise<RobotsRules> => known.rulesOf('http://a.example', never);
+    const rules = (): Promise<RobotsRules> => known.at('http://a.example', never);
     const before = bench.canary.requests.length;
     await rules();
     await clock.advance(29_000);
@@ -148,7 +154,7 @@ describe('what is known of an origin', () => {
     answer(429, '', { 'retry-after': '7' });
     const clock = new ManualClock();
     const known = robots({ clock });
-    const closed = async (): Promise<boolean> => (await known.rulesOf('http://a.example', never)).closed !== null;
+    const closed = async (): Promise<boolean> => (await known.at('http://a.example', never)).closed !== null;
     expect(await closed()).toBe(true);
     answer(404);
     await clock.advance(6_000);
@@ -163,8 +169,8 @@ describe('what is known of an origin', () => {
     const known = robots();
     const giveUp = new AbortController();
     const before = bench.canary.requests.length;
-    const first = known.rulesOf('http://a.example', giveUp.signal).catch((error: unknown) => error);
-    const second = known.rulesOf('http://a.example', never);
+    const first = known.at('http://a.example', giveUp.signal).catch((error: unknown) => error);
+    const second = known.at('http://a.example', never);
     await until(() => bench.canary.requests.length > before, 'the request');
     const reason = new Error('no longer needed');
     giveUp.abort(reason);
@@ -177,5 +183,5 @@ describe('what is known of an origin', () => {
 
 it('a site whose host is not public is closed', async () => {
   const http = bench.client({ resolver: new ScriptedResolver((name) => (name === 'a.example' ? ['10.0.0.1'] : [PUBLIC])) });
-  expect((await robots({ http }).rulesOf('http://a.example', never)).closed).toBe('robots.txt is not at a public address that can be reached.');
+  expect((await robots({ http }).at('http://a.example', never)).closed).toBe('robots.txt is not at a public address that can be reached.');
 });

@@ -2,16 +2,25 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { TtlCache } from '../../../platform/cache/index.js';
 import { Clock, untilAborted } from '../../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../../platform/egress/index.js';
-import { HostSlots } from './host-slots.js';
-import { hostOf } from '../domain/host.js';
-import {
-  CLOSED_CACHE_MS, MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, PRODUCT_TOKEN, ROBOTS_CACHE_MS, ROBOTS_CACHED_ORIGINS,
-  ROBOTS_READ_AHEAD_BYTES, ROBOTS_TIMEOUT_MS,
-} from '../crawl-limits.js';
 import { PathRules } from '../domain/path-rules.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
 import { readRobotsFile } from '../domain/robots-file.js';
-import { Robots, type RobotsRules } from './robots.js';
+import {
+  CLOSED_CACHE_MS, MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, PRODUCT_TOKEN, ROBOTS_CACHE_MS, ROBOTS_CACHED_ORIGINS,
+  ROBOTS_READ_AHEAD_BYTES, ROBOTS_TIMEOUT_MS,
+} from '../limits.js';
+import type { HostLease } from './host-lease.js';
+
+/** What a host's robots.txt says to this service (RFC 9309). */
+export interface RobotsRules {
+  allows(url: URL): boolean;
+  /** `crawl-delay`, at most 30 s; 0 where there is none. */
+  readonly crawlDelayMs: number;
+  /** Absolute URLs, as they are written there. */
+  readonly sitemaps: readonly string[];
+  /** The server did not tell its rules (5xx, no answer), so nothing may be fetched: why, in public words. */
+  readonly closed: string | null;
+}
 
 interface LoadedRules {
   readonly rules: RobotsRules;
@@ -23,9 +32,9 @@ interface LoadedRules {
   readonly closedMs: number;
 }
 
-/** `Robots` over HTTP. What is known of an origin is kept in this process. */
+/** Reads robots.txt files. What is known of an origin is kept in this process. */
 @Injectable()
-export class HttpRobots extends Robots implements OnApplicationShutdown {
+export class HttpRobots implements OnApplicationShutdown {
   private readonly cache: TtlCache<LoadedRules>;
   /** What was asked for again: who finds one of them late must not end the load that replaced it. */
   private readonly replaced = new WeakSet<LoadedRules>();
@@ -33,20 +42,24 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
 
   constructor(
     private readonly http: SafeHttp,
-    private readonly slots: HostSlots,
     private readonly clock: Clock,
   ) {
-    super();
     this.cache = new TtlCache({ clock, ttlMs: ROBOTS_CACHE_MS, maxEntries: ROBOTS_CACHED_ORIGINS });
   }
 
-  async rulesOf(origin: string, signal: AbortSignal, since: Date | null = null): Promise<RobotsRules> {
-    const known = await this.load(origin, signal);
+  /**
+   * @param host of the origin; it is asked at most once, on the caller's connection
+   * @param origin `https://example.com`
+   * @param since none older than this is answered; without it one that is some minutes old may be
+   * @throws the reason of `signal` when it aborts
+   */
+  async rulesOf(host: HostLease, origin: string, signal: AbortSignal, since: Date | null = null): Promise<RobotsRules> {
+    const known = await this.load(host, origin, signal);
     const isStale = known.rules.closed !== null && this.clock.monotonic() - known.at >= known.closedMs;
     if (!isStale && (since === null || known.askedAt >= since)) return known.rules;
     if (!this.replaced.has(known)) this.cache.delete(origin);
     this.replaced.add(known);
-    return (await this.load(origin, signal)).rules;
+    return (await this.load(host, origin, signal)).rules;
   }
 
   onApplicationShutdown(): void {
@@ -54,24 +67,24 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
   }
 
   /** Who gives up leaves the others their load. */
-  private async load(origin: string, signal: AbortSignal): Promise<LoadedRules> {
-    const loaded = await untilAborted(this.cache.get(origin, () => this.fetch(origin)), signal);
+  private async load(host: HostLease, origin: string, signal: AbortSignal): Promise<LoadedRules> {
+    const loaded = await untilAborted(this.cache.get(origin, () => this.fetch(host, origin)), signal);
     if (!loaded) throw new Error('The rules of an origin are never absent');
     return loaded;
   }
 
-  private async fetch(origin: string): Promise<LoadedRules> {
+  private async fetch(host: HostLease, origin: string): Promise<LoadedRules> {
     const url = new URL('/robots.txt', origin);
     const askedAt = this.clock.now();
-    const rules = await this.slots.within(hostOf(url), { delayMs: 0 }, () => this.request(url), this.stopped.signal);
+    const rules = await this.request(host, url);
     // Who has asked for a pause is asked again after it: the pages that wait for its end are not to fail by what was said before.
-    const pauseMs = this.slots.knownPauseMs(hostOf(url)) || CLOSED_CACHE_MS;
+    const pauseMs = host.pauseMs || CLOSED_CACHE_MS;
     return { rules, at: this.clock.monotonic(), askedAt, closedMs: Math.min(pauseMs, CLOSED_CACHE_MS) };
   }
 
-  private async request(url: URL): Promise<RobotsRules> {
+  private async request(host: HostLease, url: URL): Promise<RobotsRules> {
     try {
-      return await this.read(url);
+      return await this.read(host, url);
     } catch (error) {
       this.stopped.signal.throwIfAborted();
       // Not to find the file after so many steps is not to have one (RFC 9309, 2.3.1.2).
@@ -81,7 +94,7 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
     }
   }
 
-  private async read(url: URL): Promise<RobotsRules> {
+  private async read(host: HostLease, url: URL): Promise<RobotsRules> {
     const answer = await this.http.request(url, {
       purpose: 'crawl', maxBytes: MAX_ROBOTS_BYTES + ROBOTS_READ_AHEAD_BYTES, timeoutMs: ROBOTS_TIMEOUT_MS, redirects: { max: MAX_ROBOTS_REDIRECTS },
       signal: this.stopped.signal, headers: { accept: 'text/plain, */*;q=0.5' },
@@ -89,8 +102,7 @@ export class HttpRobots extends Robots implements OnApplicationShutdown {
     const { status } = answer;
     if (status >= 200 && status < 300) return rulesIn(await beginningOf(answer));
     answer.body.discard();
-    const pauseMs = hostPauseMs(answer, this.clock.now());
-    if (pauseMs > 0) await this.slots.holdBack(hostOf(new URL(answer.url)), pauseMs);
+    host.holdBack(hostPauseMs(answer, this.clock.now()));
     return status >= 500 || status === 429 ? closed(`robots.txt was answered with ${status}.`) : open();
   }
 }

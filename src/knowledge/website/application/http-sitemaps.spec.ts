@@ -4,12 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { useEgressBench } from '../../../../test/support/egress-bench.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { FreeSlots, PacedSlots, SameRobots } from '../../../../test/support/site-access.js';
+import { FreeLeases, leaseOf } from '../../../../test/support/site-access.js';
 import { until } from '../../../../test/support/until.js';
 import { type Clock, SystemClock } from '../../../platform/clock/index.js';
-import { HttpSitemaps } from './http-sitemaps.js';
-import { HostPaused } from './host-slots.js';
-import type { ListedPages, SitemapRequest, UnreadSitemaps } from './sitemaps.js';
+import type { UnreadSitemaps } from '../domain/unread-sitemaps.js';
+import { HttpSitemaps, type ListedPages, type SitemapRequest } from './http-sitemaps.js';
 
 const bench = useEgressBench();
 const ORIGIN = 'http://a.example';
@@ -25,10 +24,21 @@ function serve(files: Files, headers: Record<string, string> = {}): void {
   });
 }
 
-function listed(request: Partial<SitemapRequest> = {}, { clock = new SystemClock(), slots = new FreeSlots() }: { clock?: Clock; slots?: FreeSlots } = {}): Promise<ListedPages> {
-  const sitemaps = new HttpSitemaps(bench.named({ clock }), new SameRobots({ crawlDelayMs: 2_000 }), slots, clock);
-  return sitemaps.pagesOf({ origin: ORIGIN, sitemaps: [], unread: null, maxUrls: 1_000, isWanted: () => true, ...request }, never);
+interface Circumstances {
+  readonly clock?: Clock;
+  readonly leases?: FreeLeases;
 }
+
+function listed(request: Partial<SitemapRequest> = {}, { clock = new SystemClock(), leases = new FreeLeases(clock) }: Circumstances = {}): Promise<ListedPages> {
+  const site = { host: leaseOf(clock), origin: ORIGIN, crawlDelayMs: 0, sitemaps: [], unread: null, maxUrls: 1_000, isWanted: () => true, isOver: () => false };
+  return new HttpSitemaps(bench.named({ clock }), leases, clock).pagesOf({ ...site, ...request }, never);
+}
+
+/** As a worker whose host wants a pause after each request. */
+const paced = (clock: Clock): Partial<SitemapRequest> => {
+  const host = leaseOf(clock);
+  return { host, crawlDelayMs: 2_000, isOver: () => host.pauseMs > 0 };
+};
 
 async function pagesOf(...given: Parameters<typeof listed>): Promise<readonly string[]> {
   const { pages, unread } = await listed(...given);
@@ -45,9 +55,10 @@ const urls = (...paths: string[]): string[] => paths.map((path) => `${ORIGIN}${p
 describe('the pages of a sitemap', () => {
   it('come in its order, each once, from /sitemap.xml where nothing else is named', async () => {
     serve({ '/sitemap.xml': urlset('/b', '/a', '/b', '/c#part', '/c') });
-    const slots = new FreeSlots();
-    expect(await pagesOf({}, { slots })).toEqual(urls('/b', '/a', '/c'));
-    expect(slots.asked).toEqual([{ host: 'a.example:80', delayMs: 2_000 }]);
+    const clock = new ManualClock();
+    const host = leaseOf(clock);
+    expect(await pagesOf({ host, crawlDelayMs: 2_000 })).toEqual(urls('/b', '/a', '/c'));
+    expect(host.pauseMs).toBe(2_000);
   });
 
   it('are those that are wanted, of the site itself, and not too many', async () => {
@@ -65,13 +76,14 @@ describe('the pages of a sitemap', () => {
       if (request.url === '/1.xml') response.end(urlset('/a'));
       else response.writeHead(429, { 'retry-after': '60' }).end();
     });
-    const slots = new FreeSlots();
-    const sitemaps = urls('/1.xml', '/2.xml', '/3.xml');
-    const { pages, unread } = await listed({ sitemaps }, { slots });
+    const clock = new ManualClock();
+    const host = leaseOf(clock);
+    const request = { host, sitemaps: urls('/1.xml', '/2.xml', '/3.xml'), isOver: () => host.pauseMs > 0 };
+    const { pages, unread } = await listed(request);
     expect(pages).toEqual(urls('/a'));
     expect(asked).toEqual(['/1.xml', '/2.xml']);
-    expect(slots.heldBack).toEqual([{ host: 'a.example:80', ms: 60_000 }]);
-    expect(await listed({ sitemaps, unread }, { slots })).toEqual({ pages: [], unread: null });
+    expect(host.pauseMs).toBe(60_000);
+    expect(await listed({ ...request, unread })).toEqual({ pages: [], unread: null, isBusy: false });
     expect(asked).toEqual(['/1.xml', '/2.xml', '/3.xml']);
   });
 
@@ -155,16 +167,13 @@ describe('the sitemaps of a host that wants pauses', () => {
       '/sitemap.xml': index(`${ORIGIN}/1.xml`, 'http://b.example/foreign.xml', `${ORIGIN}/2.xml`), '/1.xml': urlset('/a', '/b'),
       '/2.xml': `<urlset>${index(`${ORIGIN}/1.xml`, `${ORIGIN}/3.xml`)}<url><loc>${ORIGIN}/c</loc></url></urlset>`, '/3.xml': urlset('/d'),
     });
-    const slots = new PacedSlots();
     const before = bench.canary.requests.length;
     const turns: (readonly string[])[] = [];
     let unread: UnreadSitemaps | null = null;
     do {
-      const { pages, unread: left } = await listed({ unread }, { slots });
-      await expect(listed({ unread: left }, { slots })).rejects.toThrow(HostPaused);
+      const { pages, unread: left } = await listed({ ...paced(new ManualClock()), unread });
       turns.push(pages);
       unread = left && (JSON.parse(JSON.stringify(left)) as UnreadSitemaps);
-      slots.passPause();
     } while (unread);
     expect(turns).toEqual([[], urls('/a', '/b'), urls('/c'), urls('/d')]);
     expect(bench.canary.requests.slice(before).map(({ url }) => url)).toEqual(['/sitemap.xml', '/1.xml', '/2.xml', '/3.xml']);
@@ -173,14 +182,34 @@ describe('the sitemaps of a host that wants pauses', () => {
   it('are 50 files, however many turns they take', async () => {
     const next = (request: { url?: string }): number => Number(/\d+/.exec(request.url ?? '')?.[0] ?? 0) + 1;
     bench.canary.respond((request, response) => response.end(urlset(`/of${request.url ?? ''}`).replace('<urlset', `<urlset>${index(`${ORIGIN}/${next(request)}.xml`)}</urlset><urlset`)));
-    const slots = new PacedSlots();
     const before = bench.canary.requests.length;
     const sitemaps = Array.from({ length: 60 }, (_, number) => `${ORIGIN}/${number * 10}.xml`);
     for (let unread: UnreadSitemaps | null = null, turns = 0; turns === 0 || unread; turns += 1) {
-      ({ unread } = await listed({ unread, sitemaps }, { slots }));
-      slots.passPause();
+      ({ unread } = await listed({ ...paced(new ManualClock()), unread, sitemaps }));
     }
     expect(bench.canary.requests).toHaveLength(before + 50);
+  });
+});
+
+describe('a sitemap on another host', () => {
+  const sitemaps = ['http://b.example/s.xml', `${ORIGIN}/own.xml`];
+
+  it('is read with the lease of that host', async () => {
+    serve({ '/s.xml': urlset('/b'), '/own.xml': urlset('/a') });
+    const leases = new FreeLeases(new ManualClock());
+    expect(await pagesOf({ sitemaps }, { leases })).toEqual(urls('/b', '/a'));
+    expect(leases.asked).toEqual(['b.example:80']);
+  });
+
+  it('waits while another process has that host, and keeps no other from being read; in the end it is given up', async () => {
+    serve({ '/own.xml': urlset('/a') });
+    const leases = new FreeLeases(new ManualClock(), ['b.example:80']);
+    const first = await listed({ sitemaps }, { leases });
+    expect(first).toMatchObject({ pages: urls('/a'), isBusy: true });
+    let { unread } = first;
+    let tries = 1;
+    for (; unread; tries += 1) ({ unread } = await listed({ sitemaps, unread }, { leases }));
+    expect(tries).toBe(61);
   });
 });
 
@@ -256,9 +285,10 @@ it('50,000 pages are read with others having their turns in between', async () =
 it('sitemaps that are no longer needed end with the reason of the signal', async () => {
   bench.canary.respond(() => undefined);
   const giveUp = new AbortController();
-  const sitemaps = new HttpSitemaps(bench.named(), new SameRobots(), new FreeSlots(), new SystemClock());
+  const clock = new SystemClock();
+  const sitemaps = new HttpSitemaps(bench.named(), new FreeLeases(clock), clock);
   const before = bench.canary.requests.length;
-  const pages = sitemaps.pagesOf({ origin: ORIGIN, sitemaps: [], unread: null, maxUrls: 10, isWanted: () => true }, giveUp.signal).catch((error: unknown) => error);
+  const pages = sitemaps.pagesOf({ host: leaseOf(clock), crawlDelayMs: 0, origin: ORIGIN, sitemaps: [], unread: null, maxUrls: 10, isWanted: () => true, isOver: () => false }, giveUp.signal).catch((error: unknown) => error);
   await until(() => bench.canary.requests.length > before, 'the request');
   const reason = new Error('superseded');
   giveUp.abort(reason);

@@ -2,26 +2,51 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { type EgressBody, EgressFailed, EgressRefused, SafeHttp } from '../../../platform/egress/index.js';
 import { codeOf } from '../../../platform/errors/index.js';
-import { hostOf } from '../domain/host.js';
-import { HostPaused, HostSlots } from './host-slots.js';
-import {
-  MAX_SITEMAP_ADDRESS, MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
-} from '../crawl-limits.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
-import { Robots } from './robots.js';
-import { locationsIn } from './sitemap-content.js';
 import type { Location } from '../domain/sitemap-reader.js';
-import { type ListedPages, type SitemapFile, type SitemapRequest, Sitemaps, type UnreadSitemaps } from './sitemaps.js';
+import type { SitemapFile, UnreadSitemaps } from '../domain/unread-sitemaps.js';
+import {
+  MAX_BUSY_TRIES, MAX_SITEMAP_ADDRESS, MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
+} from '../limits.js';
+import { type HostLease, HostLeases } from './host-lease.js';
+import { locationsIn } from './sitemap-content.js';
+
+export interface SitemapRequest {
+  /** Of the site; other hosts' files are read while no other process has their lease. */
+  readonly host: HostLease;
+  /** `https://example.com` */
+  readonly origin: string;
+  readonly crawlDelayMs: number;
+  /** As robots.txt names them; `/sitemap.xml` is tried where it names none. */
+  readonly sitemaps: readonly string[];
+  /** What an earlier reading left; null for the first one. */
+  readonly unread: UnreadSitemaps | null;
+  /** At most this many URLs are answered. */
+  readonly maxUrls: number;
+  isWanted(url: URL): boolean;
+  /** Asked before each file but the first: no further one is read then. */
+  isOver(): boolean;
+}
+
+export interface ListedPages {
+  readonly pages: readonly string[];
+  /** What is left to be read; null for nothing. */
+  readonly unread: UnreadSitemaps | null;
+  /** Another process has the host of a file that is left. */
+  readonly isBusy: boolean;
+}
 
 /** What is known of a site's sitemaps so far. */
 class Listing {
   readonly pages = new Set<string>();
+  spentMs: number;
   private readonly waiting: SitemapFile[];
   private readonly known: Set<string>;
 
   constructor(readonly request: SitemapRequest) {
     this.waiting = [...(request.unread?.waiting ?? [])];
     this.known = new Set(request.unread?.known);
+    this.spentMs = request.unread?.spentMs ?? 0;
     if (request.unread) return;
     const named = request.sitemaps.length > 0 ? request.sitemaps : [`${request.origin}/sitemap.xml`];
     for (const address of named) this.addFile(URL.parse(address), 0);
@@ -37,15 +62,17 @@ class Listing {
 
   /** Null when nothing is left. */
   unread(): UnreadSitemaps | null {
-    return this.full || this.waiting.length === 0 ? null : { waiting: this.waiting, known: [...this.known] };
+    const isOver = this.full || this.waiting.length === 0 || this.spentMs >= SITEMAPS_TIMEOUT_MS;
+    return isOver ? null : { waiting: this.waiting, known: [...this.known], spentMs: this.spentMs };
   }
 
-  putBack(file: SitemapFile): void {
-    this.waiting.unshift(file);
+  /** One that cannot be had is given up in the end: the crawl waits for it. */
+  tryLater(file: SitemapFile): void {
+    if (file.busy < MAX_BUSY_TRIES) this.waiting.push({ ...file, busy: file.busy + 1 });
   }
 
   /** Only what a site's robots.txt names may be elsewhere: an index that could name any host would have this service ask them all. */
-  add({ kind, text }: Location, { url: address, depth }: SitemapFile): void {
+  add({ kind, text }: Location, { url: address, depth }: Pick<SitemapFile, 'url' | 'depth'>): void {
     const url = URL.parse(text);
     if (!url) return;
     url.hash = '';
@@ -61,79 +88,71 @@ class Listing {
   private addFile(url: URL | null, depth: number): void {
     if (!url || url.href.length > MAX_SITEMAP_ADDRESS || depth > MAX_SITEMAP_DEPTH || this.known.size >= MAX_SITEMAP_FILES || this.known.has(url.href)) return;
     this.known.add(url.href);
-    this.waiting.push({ url: url.href, depth });
+    this.waiting.push({ url: url.href, depth, busy: 0 });
   }
 }
 
-/** `Sitemaps` over HTTP: files are read as they come, and only what is asked for is kept of them. */
+/** Reads sitemaps and indexes of them, compressed or not, in bounded time and memory: files are read as they come, and only what is asked for is kept of them. */
 @Injectable()
-export class HttpSitemaps extends Sitemaps {
+export class HttpSitemaps {
   constructor(
     private readonly http: SafeHttp,
-    private readonly robots: Robots,
-    private readonly slots: HostSlots,
+    private readonly leases: HostLeases,
     private readonly clock: Clock,
-  ) {
-    super();
-  }
+  ) {}
 
+  /**
+   * Wanted pages, each once, in the order in which they are listed. What cannot be read is left out; of a host that wants
+   * pauses one file is read.
+   * @throws the reason of `signal` when it aborts
+   */
   async pagesOf(request: SitemapRequest, signal: AbortSignal): Promise<ListedPages> {
     const listing = new Listing(request);
-    let unread: UnreadSitemaps | null = null;
-    const deadline = new AbortController();
-    const cancel = this.clock.after(SITEMAPS_TIMEOUT_MS, () => deadline.abort(new EgressFailed('timeout', { detail: 'the sitemaps' })));
-    try {
-      unread = await this.readAll(listing, AbortSignal.any([signal, deadline.signal]));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!deadline.signal.aborted) throw error;
-    } finally {
-      cancel();
-    }
-    return { pages: [...listing.pages], unread };
-  }
-
-  /** @returns what has to wait for the host's next turn */
-  private async readAll(listing: Listing, signal: AbortSignal): Promise<UnreadSitemaps | null> {
-    const { origin } = listing.request;
-    const { crawlDelayMs } = await this.robots.rulesOf(origin, signal);
-    let isFirst = true;
+    const busy: SitemapFile[] = [];
     for (let file = listing.next(); file; file = listing.next()) {
-      const url = new URL(file.url);
-      const pace = { delayMs: url.origin === origin ? crawlDelayMs : 0, inTurnOnly: true };
-      const next = file;
-      // Another host than the site's, which a crawl does not wait for.
-      if (url.origin !== origin && this.slots.knownPauseMs(hostOf(url)) > 0) continue;
-      try {
-        const pauseAsked = await this.slots.within(hostOf(url), pace, () => this.read(next, listing, signal), signal);
-        if (pauseAsked) return listing.unread();
-      } catch (error) {
-        if (!(error instanceof HostPaused) || isFirst) throw error;
-        listing.putBack(next);
-        return listing.unread();
-      }
-      isFirst = false;
+      const { elapsedMs } = this.clock.stopwatch();
+      if (!(await this.readOn(file, listing, signal))) busy.push(file);
+      listing.spentMs += elapsedMs();
+      if (listing.spentMs >= SITEMAPS_TIMEOUT_MS || request.isOver()) break;
     }
-    return null;
+    for (const file of busy) listing.tryLater(file);
+    return { pages: [...listing.pages], unread: listing.unread(), isBusy: busy.length > 0 };
   }
 
-  /** @returns whether the host wants to be left alone, in which case the file itself is given up: a host that always does would have no crawl end */
-  private async read(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<boolean> {
+  /** @returns false where another process has the lease of the file's host */
+  private async readOn(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<boolean> {
+    const { host, origin, crawlDelayMs } = listing.request;
+    const url = new URL(file.url);
+    if (url.origin === origin) {
+      host.holdBack(crawlDelayMs);
+      await this.read(file, host, listing, signal);
+      return true;
+    }
+    const other = await this.leases.take(url.origin);
+    if (!other) return false;
+    try {
+      // A crawl does not wait for another host than its site's.
+      if (other.pauseMs === 0) await this.read(file, other, listing, signal);
+    } finally {
+      await this.leases.release(other);
+    }
+    return true;
+  }
+
+  /** Where the host wants to be left alone the file itself is given up: of a host that always does no crawl would end. */
+  private async read(file: SitemapFile, host: HostLease, listing: Listing, signal: AbortSignal): Promise<void> {
     try {
       const answer = await this.http.request(new URL(file.url), {
         purpose: 'crawl', maxBytes: MAX_SITEMAP_BYTES, timeoutMs: SITEMAP_TIMEOUT_MS, redirects: { max: MAX_SITEMAP_REDIRECTS }, signal,
         headers: { accept: 'application/xml, text/xml, text/plain, application/gzip, */*;q=0.1' },
       });
+      host.holdBack(hostPauseMs(answer, this.clock.now()));
       if (answer.status === 200) await this.list(answer.body, file, listing);
       else answer.body.discard();
-      const pauseMs = hostPauseMs(answer, this.clock.now());
-      if (pauseMs > 0) await this.slots.holdBack(hostOf(new URL(answer.url)), pauseMs);
-      return pauseMs > 0;
     } catch (error) {
       signal.throwIfAborted();
       // What was listed before counts; the site's other sitemaps may be in order.
       if (!isOfTheServer(error)) throw error;
-      return false;
     }
   }
 

@@ -2,10 +2,10 @@ import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { ADDRESS_CORPUS } from '../../../../test/support/address-corpus.js';
 import { PUBLIC, ScriptedResolver, useEgressBench } from '../../../../test/support/egress-bench.js';
-import { FreeSlots, SameRobots } from '../../../../test/support/site-access.js';
+import { FreeLeases, leaseOf } from '../../../../test/support/site-access.js';
 import { SystemClock } from '../../../platform/clock/index.js';
 import type { SafeHttp } from '../../../platform/egress/index.js';
-import { HttpPageFetcher } from './http-page-fetcher.js';
+import { HttpPageFetcher, type PageRequest } from './http-page-fetcher.js';
 import { HttpRobots } from './http-robots.js';
 import { HttpSitemaps } from './http-sitemaps.js';
 
@@ -13,6 +13,8 @@ const bench = useEgressBench();
 const ORIGIN = 'http://site.example';
 const never = new AbortController().signal;
 const clock = new SystemClock();
+const pageRequest = (): PageRequest => ({ host: leaseOf(clock), crawlDelayMs: 0, etag: null, lastModified: null, isWanted: () => true, isOther: () => true });
+const SITE = { host: leaseOf(clock), crawlDelayMs: 0, origin: ORIGIN, isOver: () => false };
 const answers = new Map(ADDRESS_CORPUS.flatMap(({ host, answers: given }) => (given ? [[host.toLowerCase().replace(/\.$/, ''), given]] : [])));
 
 /** One site is public; whatever else is dialled is the canary too, and counted. */
@@ -33,10 +35,10 @@ const strays = (): (string | undefined)[] => bench.canary.requests.map(({ header
 describe('none of the addresses that are not public is connected to', () => {
   it('by redirects of pages, which lead out of the site', async () => {
     const dialled: string[] = [];
-    const pages = new HttpPageFetcher(http(dialled), new SameRobots(), new FreeSlots(), clock);
+    const pages = new HttpPageFetcher(http(dialled), clock);
     for (const target of targets()) {
       bench.canary.respond((_request, response) => response.writeHead(302, [['location', Buffer.from(target).toString('latin1')]].flat()).end());
-      const page = await pages.fetch(`${ORIGIN}/`, { etag: null, lastModified: null, isWanted: () => true, isOther: () => true }, never);
+      const page = await pages.fetch(`${ORIGIN}/`, pageRequest(), never);
       expect([target, ['skipped', 'failed'].includes(page.kind)]).toEqual([target, true]);
     }
     expect([dialled, strays()]).toEqual([[], []]);
@@ -44,9 +46,9 @@ describe('none of the addresses that are not public is connected to', () => {
 
   it('as pages themselves', async () => {
     const dialled: string[] = [];
-    const pages = new HttpPageFetcher(http(dialled), new SameRobots(), new FreeSlots(), clock);
+    const pages = new HttpPageFetcher(http(dialled), clock);
     for (const target of targets()) {
-      const page = await pages.fetch(target, { etag: null, lastModified: null, isWanted: () => true, isOther: () => true }, never);
+      const page = await pages.fetch(target, pageRequest(), never);
       expect([target, page.kind]).toEqual([target, 'failed']);
     }
     expect([dialled, strays()]).toEqual([[], []]);
@@ -56,7 +58,7 @@ describe('none of the addresses that are not public is connected to', () => {
     const dialled: string[] = [];
     for (const target of targets().filter((address) => URL.canParse(address))) {
       bench.canary.respond((_request, response) => response.writeHead(302, [['location', Buffer.from(target).toString('latin1')]].flat()).end());
-      const rules = await new HttpRobots(http(dialled), new FreeSlots(), clock).rulesOf(ORIGIN, never);
+      const rules = await new HttpRobots(http(dialled), clock).rulesOf(leaseOf(clock), ORIGIN, never);
       expect([target, rules.crawlDelayMs]).toEqual([target, 0]);
       await bench.closeClients();
     }
@@ -65,18 +67,18 @@ describe('none of the addresses that are not public is connected to', () => {
 
   it('as sitemaps that robots.txt names, as sitemaps of an index and as pages of a sitemap', async () => {
     const dialled: string[] = [];
-    const sitemaps = new HttpSitemaps(http(dialled), new SameRobots(), new FreeSlots(), clock);
+    const sitemaps = new HttpSitemaps(http(dialled), new FreeLeases(clock), clock);
     const all = targets();
     for (let start = 0; start < all.length; start += 50) {
-      const request = { origin: ORIGIN, unread: null, maxUrls: 1_000, isWanted: () => true };
-      expect(await sitemaps.pagesOf({ ...request, sitemaps: all.slice(start, start + 50) }, never)).toEqual({ pages: [], unread: null });
+      const request = { ...SITE, unread: null, maxUrls: 1_000, isWanted: () => true };
+      expect(await sitemaps.pagesOf({ ...request, sitemaps: all.slice(start, start + 50) }, never)).toEqual({ pages: [], unread: null, isBusy: false });
     }
     const index = `<sitemapindex>${all.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
     const pages = `<urlset>${all.map((url) => `<url><loc>${url}</loc></url>`).join('')}<url><loc>${ORIGIN}/a</loc></url></urlset>`;
     bench.canary.respond((request, response) => response.end(request.url === '/pages.xml' ? pages : index));
     const named = [`${ORIGIN}/index.xml`, `${ORIGIN}/pages.xml`];
-    expect(await sitemaps.pagesOf({ origin: ORIGIN, sitemaps: named, unread: null, maxUrls: 1_000, isWanted: () => true }, never))
-      .toEqual({ pages: [`${ORIGIN}/a`], unread: null });
+    expect(await sitemaps.pagesOf({ ...SITE, sitemaps: named, unread: null, maxUrls: 1_000, isWanted: () => true }, never))
+      .toEqual({ pages: [`${ORIGIN}/a`], unread: null, isBusy: false });
     expect([dialled, strays()]).toEqual([[], []]);
   });
 });

@@ -1,115 +1,91 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
-import { Database, DatabaseUnavailable, type Transaction } from '../../../platform/database/index.js';
+import { Database, DatabaseUnavailable } from '../../../platform/database/index.js';
 import { secureRandomBytes } from '../../../platform/ids/index.js';
+import { Outbox } from '../../../platform/jobs/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
-import { retryDelayMs } from '../domain/retry-delay.js';
-import type { ScopedPage } from '../domain/crawl-scope.js';
 import { DocumentIndex, type WithDocument } from '../../index/application/indexing/document-index.js';
-import { CrawlPages, type FoundPage, type NotedOutcome } from '../persistence/crawl-pages.repository.js';
+import type { PageContent } from '../domain/held-page.js';
+import { charactersOf, textDigest } from '../domain/page-text.js';
+import { repeatedBlocks, withoutRepeated } from '../domain/repeated-blocks.js';
+import { retryDelayMs } from '../domain/retry-delay.js';
+import { crawlHost } from '../jobs/crawl.jobs.js';
+import { MAX_HELD_CHARACTERS, MAX_PAUSE_MS, MAX_TRIES, STORED_AT_ONCE } from '../limits.js';
+import { CrawlOrigins, keysIn } from '../persistence/crawl-origins.repository.js';
+import { type ClaimedPage, CrawlPages, type FoundPage, type NotedVisit, type Recorded } from '../persistence/crawl-pages.repository.js';
 import { CrawlContext, CrawlSuperseded } from './crawl-context.js';
-import { MAX_PAUSE_MS, MAX_TRIES, STORED_AT_ONCE } from '../limits.js';
 import type { Visit } from './visit-page.js';
-
-type Read = Extract<Visit, { kind: 'read' }>;
 
 /** A page whose document is to be stored. */
 interface Storable {
-  readonly id: string;
-  readonly at: ScopedPage;
-  readonly visit: Read;
+  readonly page: ClaimedPage;
+  readonly content: PageContent;
 }
 
 /**
  * Stores what visits came to. First, in one transaction for all of them, the pages that they lead to: a worker that
  * dies after it leaves pages to be visited again, and none to be missed. Then each document, with its page's outcome.
+ * The first pages of a site are held until it is known what stands on all of them.
  */
 @Injectable()
 export class RecordVisits {
   constructor(
     private readonly database: Database,
     private readonly pages: CrawlPages,
+    private readonly origins: CrawlOrigins,
     private readonly index: DocumentIndex,
+    private readonly outbox: Outbox,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
 
   /** @throws CrawlSuperseded */
   async execute(context: CrawlContext, visits: readonly Visit[]): Promise<void> {
-    const waiting = [...(await this.note(context, visits))];
-    const worker = async (): Promise<void> => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) await this.storeOrNote(context, next);
-    };
-    // Each is waited for: what one still stores must not come after the step's end.
-    const results = await Promise.allSettled(Array.from({ length: STORED_AT_ONCE }, worker));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
-  }
-
-  private async storeOrNote(context: CrawlContext, storable: Storable): Promise<void> {
-    context.signal.throwIfAborted();
-    try {
-      await this.store(context, storable);
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable || error instanceof CrawlSuperseded) throw error;
-      await this.unstorable(context, storable, error);
-    }
-  }
-
-  private async note(context: CrawlContext, visits: readonly Visit[]): Promise<readonly Storable[]> {
     const found = context.unknownOf(visits.flatMap((visit) => foundIn(context, visit)));
-    const isSimple = found.length === 0 && visits.every((visit) => visit.kind === 'read' && isPlain(visit));
-    if (isSimple) return visits.flatMap((visit) => (visit.kind === 'read' ? [{ id: visit.page.id, at: visit.at, visit }] : []));
-    const { storable, full } = await this.database.transaction(async (transaction) => {
+    const storables = visits.flatMap((visit) => (visit.kind === 'read' && isPlain(visit) && !mustBeHeld(context, visit.content) ? [filtered(context, visit)] : []));
+    const notes = [...visits.map((visit) => this.noteOf(context, visit)).filter((note) => note !== null), ...notesOf(storables)];
+    const { claimed, kept } = await this.note(context, found, notes);
+    await this.store(context, storables.filter(({ page }) => kept.has(page.id)));
+    const arrived = visits.flatMap((visit) => (visit.kind === 'read' && visit.at.url !== visit.page.url ? atTarget(visit, claimed) : []));
+    if (arrived.length > 0) await this.execute(context, arrived);
+  }
+
+  /** Stores the pages that are held of the context's site, now that all are there that are to be compared. @throws CrawlSuperseded */
+  async releaseHeld(context: CrawlContext, earlier: string | null): Promise<void> {
+    const held = await this.pages.takeHeld(context.crawl, context.origin, context.holder);
+    context.repeated = repeatedBlocks(held.map(({ content }) => content.blocks), keysIn(earlier));
+    await this.origins.setRepeated(context.crawl, context.origin, context.repeated);
+    const storables = held.map((page) => filtered(context, page));
+    const { kept } = await this.note(context, [], notesOf(storables));
+    await this.store(context, storables.filter(({ page }) => kept.has(page.id)));
+  }
+
+  private async note(context: CrawlContext, found: readonly FoundPage[], notes: readonly NotedVisit[]): Promise<Recorded> {
+    const recorded = await this.database.transaction(async (transaction) => {
       const locked = await this.pages.lock(transaction, context.crawl);
       if (!locked) throw new CrawlSuperseded();
-      const added = await this.pages.add(transaction, context.crawl, found, locked, context.claim);
-      const { storable, outcomes } = await this.sort(transaction, context, visits, added.claimed);
-      await this.pages.note(transaction, context.crawl, context.claim, outcomes);
-      return { storable, full: added.budgetReached };
+      const others = new Set(found.map(({ origin }) => origin).filter((origin) => origin !== context.origin));
+      for (const origin of others) await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
+      return this.pages.record(transaction, context.crawl, context.holder, found, notes, locked);
     });
-    context.remember(found);
-    context.full ||= full;
-    return storable;
+    context.remember(found, recorded);
+    return recorded;
   }
 
-  /** Which documents are stored, and what became of the other pages. */
-  private async sort(
-    transaction: Transaction,
-    context: CrawlContext,
-    visits: readonly Visit[],
-    claimed: ReadonlyMap<string, string>,
-  ): Promise<{ storable: Storable[]; outcomes: NotedOutcome[] }> {
-    const canonicals = visits.flatMap((visit) => (visit.kind === 'read' && visit.canonical ? [visit.canonical.url] : []));
-    const indexable = await this.pages.indexable(transaction, context.crawl, canonicals);
-    const storable: Storable[] = [];
-    const outcomes: NotedOutcome[] = [];
-    for (const visit of visits) {
-      if (visit.kind !== 'read') {
-        outcomes.push(this.outcomeOf(visit));
-        continue;
-      }
-      const { page, at } = visit;
-      const isMoved = at.url !== page.url;
-      if (isMoved) outcomes.push(moved(page.id, at.url));
-      const id = isMoved ? claimed.get(at.url) : page.id;
-      if (id === undefined) continue;
-      if (visit.noindex) outcomes.push(skipped(id, 'The page asks not to be indexed (noindex).'));
-      else if (isCopy(visit, indexable)) outcomes.push(copy(id, visit.canonical.url));
-      else storable.push({ id, at, visit });
-    }
-    return { storable, outcomes };
-  }
-
-  private outcomeOf(visit: Exclude<Visit, Read>): NotedOutcome {
+  /** What became of a page of which no document is to be stored at once; null where one is. */
+  private noteOf(context: CrawlContext, visit: Visit): NotedVisit | null {
     const { id, attempts } = visit.page;
     switch (visit.kind) {
+      case 'read':
+        if (visit.at.url !== visit.page.url) return moved(id, visit.at.url);
+        if (visit.noindex) return skipped(id, 'The page asks not to be indexed (noindex).');
+        return mustBeHeld(context, visit.content) ? { id, state: 'fetching', outcome: null, reason: null, held: visit.content, copyOf: visit.content.canonical } : null;
       case 'unchanged':
-        return { id, outcome: 'indexed', reason: null };
+        return { id, state: 'done', outcome: 'indexed', reason: null };
       case 'failed':
-        return { id, outcome: 'failed', reason: visit.reason, gone: visit.gone, forget: visit.gone };
+        return { id, state: 'done', outcome: 'failed', reason: visit.reason, gone: visit.gone, forget: visit.gone };
       case 'skipped':
-        return skipped(id, visit.reason);
+        return { ...skipped(id, visit.reason), ...(visit.leadsTo !== undefined && { movedTo: visit.leadsTo }) };
       case 'moved':
         return moved(id, visit.at.url);
       case 'later':
@@ -117,75 +93,111 @@ export class RecordVisits {
     }
   }
 
-  /** A page that the index cannot take must not keep the crawl from its end. */
-  private async unstorable(context: CrawlContext, { id, visit }: Storable, error: unknown): Promise<void> {
-    context.signal.throwIfAborted();
-    this.logger.warn({ err: error, url: visit.at.url, crawlId: context.crawl.crawlId }, 'A page could not be stored');
-    const reason = 'It could not be stored.';
-    const isLast = visit.page.attempts >= MAX_TRIES;
-    const outcome = isLast ? ({ id, outcome: 'failed', reason } as const) : this.triedLater(id, visit.page.attempts, reason, null);
-    await this.database.transaction(async (transaction) => {
-      if (!(await this.pages.lock(transaction, context.crawl))) throw new CrawlSuperseded();
-      await this.pages.note(transaction, context.crawl, context.claim, [outcome]);
-    });
-  }
-
-  private triedLater(id: string, attempts: number, reason: string, retryAfterMs: number | null): NotedOutcome {
+  private triedLater(id: string, attempts: number, reason: string, retryAfterMs: number | null): NotedVisit {
     const pauseMs = retryDelayMs(attempts, retryAfterMs, secureRandomBytes(1).readUInt8() / 255);
-    if (pauseMs > MAX_PAUSE_MS) return { id, outcome: 'failed', reason };
-    return { id, outcome: null, reason, availableAt: new Date(this.clock.now().getTime() + pauseMs) };
+    if (pauseMs > MAX_PAUSE_MS) return { id, state: 'done', outcome: 'failed', reason };
+    return { id, state: 'pending', outcome: null, reason, availableAt: new Date(this.clock.now().getTime() + pauseMs) };
   }
 
-  private async store(context: CrawlContext, { id, at, visit }: Storable): Promise<void> {
-    const { organizationId, agentId } = context.crawl;
-    const { parsed, etag, lastModified, links } = visit;
-    const source = { organizationId, agentId, kind: 'website', key: at.url, title: parsed.title ?? at.url, url: at.url, scope: null } as const;
-    const noted = { id, etag, lastModified, links: links.map(({ url }) => url) };
-    const accept: WithDocument = (transaction, { documentId }) =>
-      this.pages.noteIndexed(transaction, context.crawl, context.claim, { ...noted, documentId });
-    const isNew = visit.page.documentId === null && visit.page.url === at.url;
-    const stored = await this.index.put(source, parsed, accept, { isNew, withoutVectors: true });
-    context.hasNewChunks ||= stored?.unchanged === false;
-    // Not accepted: another worker has the page by now, unless the crawl is over.
-    if (!stored && !(await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl)))) {
-      throw new CrawlSuperseded();
+  private async store(context: CrawlContext, storables: readonly Storable[]): Promise<void> {
+    const waiting = [...storables];
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await this.storeOne(context, next);
+    };
+    // Each is waited for: what one still stores must not come after the slice's end.
+    const results = await Promise.allSettled(Array.from({ length: STORED_AT_ONCE }, worker));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  private async storeOne(context: CrawlContext, storable: Storable): Promise<void> {
+    context.signal.throwIfAborted();
+    try {
+      await this.put(context, storable);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable || error instanceof CrawlSuperseded) throw error;
+      context.signal.throwIfAborted();
+      // A page that the index cannot take must not keep the crawl from its end.
+      const { id, url, attempts } = storable.page;
+      this.logger.warn({ err: error, url, crawlId: context.crawl.crawlId }, 'A page could not be stored');
+      const reason = 'It could not be stored.';
+      await this.note(context, [], [attempts >= MAX_TRIES ? { id, state: 'done', outcome: 'failed', reason } : this.triedLater(id, attempts, reason, null)]);
     }
+  }
+
+  private async put(context: CrawlContext, { page, content }: Storable): Promise<void> {
+    const { organizationId, agentId } = context.crawl;
+    const { canonical, links, etag, lastModified, ...document } = content;
+    const source = { organizationId, agentId, kind: 'website', key: page.url, title: document.title ?? page.url, url: page.url, scope: null } as const;
+    const reason = canonical === null ? null : `It names ${canonical} as its canonical address, which has another text or cannot be had.`;
+    const accept: WithDocument = (transaction, { documentId }) =>
+      this.pages.noteIndexed(transaction, context.crawl, context.holder, { id: page.id, documentId, reason, etag, lastModified, links });
+    const stored = await this.index.put(source, { ...document, page: null }, accept, { isNew: page.documentId === null, withoutVectors: true });
+    context.hasNewChunks ||= stored?.unchanged === false;
+    // Not accepted: another worker has the host by now, unless the crawl is over.
+    if (!stored && !(await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl)))) throw new CrawlSuperseded();
   }
 }
 
-/** Nothing but its document has to be stored. */
-function isPlain({ page, at, noindex, canonical }: Read): boolean {
-  return page.url === at.url && !noindex && (canonical === null || canonical.url === at.url);
+/** Its document is stored under its own address. */
+function isPlain({ page, at, noindex }: Extract<Visit, { kind: 'read' }>): boolean {
+  return page.url === at.url && !noindex;
+}
+
+/** Other formats have no template. */
+function mustBeHeld({ repeated }: CrawlContext, { format, blocks }: PageContent): boolean {
+  return repeated === null && format === 'html' && charactersOf(blocks) <= MAX_HELD_CHARACTERS;
+}
+
+function filtered({ repeated }: CrawlContext, { page, content }: Storable): Storable {
+  const isTemplate = content.format === 'html' && repeated !== null;
+  return { page, content: isTemplate ? { ...content, blocks: withoutRepeated(content.blocks, repeated) } : content };
+}
+
+/** Of pages of one group that have the same text all but the first are copies at once; with others the database compares them. */
+function notesOf(storables: readonly Storable[]): NotedVisit[] {
+  const firsts = new Map<string, string>();
+  return [...storables].sort(byRank).map(({ page: { id, url }, content: { blocks, canonical } }) => {
+    const digest = textDigest(blocks);
+    const first = firsts.get(digest);
+    if (first !== undefined) return { ...skipped(id, `It has the same text as ${first}.`), copyOf: first, textDigest: digest };
+    firsts.set(digest, url);
+    return { id, state: 'fetching', outcome: null, reason: null, copyOf: canonical, textDigest: digest };
+  });
+}
+
+/** As the database ranks pages with the same text. */
+function byRank(left: Storable, right: Storable): number {
+  const [a, b] = [left.page, right.page];
+  return Number(left.content.canonical !== null) - Number(right.content.canonical !== null) || a.depth - b.depth || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
+}
+
+/** The page that a redirect has led to, whose content is at hand; none where the crawl knew it already. */
+function atTarget(visit: Extract<Visit, { kind: 'read' }>, claimed: ReadonlyMap<string, string>): Visit[] {
+  const id = claimed.get(visit.at.url);
+  return id === undefined ? [] : [{ ...visit, page: { ...visit.page, ...visit.at, id, documentId: null }, links: [] }];
 }
 
 function foundIn(context: CrawlContext, visit: Visit): FoundPage[] {
-  if (visit.kind === 'later') return [];
-  if (visit.kind === 'moved') return [{ ...visit.at, depth: visit.page.depth }];
-  const links = context.full ? [] : visit.links;
-  if (visit.kind !== 'read') return [...links];
-  const { page, at, canonical } = visit;
-  const own = { depth: page.depth };
-  return [
-    ...(at.url === page.url ? [] : [{ ...at, ...own, claimed: true }]),
-    ...(canonical === null || canonical.url === at.url || context.full ? [] : [{ ...canonical, ...own }]),
-    ...links,
-  ];
-}
-
-/** Where the page that it is a copy of cannot be had, it stands for itself. */
-function isCopy(visit: Read, indexable: ReadonlySet<string>): visit is Read & { readonly canonical: ScopedPage } {
-  return visit.canonical !== null && visit.canonical.url !== visit.at.url && indexable.has(visit.canonical.url);
+  switch (visit.kind) {
+    case 'later':
+    case 'skipped':
+      return [];
+    case 'moved':
+      return [{ ...visit.at, depth: visit.page.depth }];
+    case 'read':
+      return [...(visit.at.url === visit.page.url ? [] : [{ ...visit.at, depth: visit.page.depth, claimed: true }]), ...(context.full ? [] : visit.links)];
+    case 'unchanged':
+    case 'failed':
+      return context.full ? [] : [...visit.links];
+  }
 }
 
 /** What was known of the page says nothing of what the next crawl finds. */
-function skipped(id: string, reason: string): NotedOutcome {
-  return { id, outcome: 'skipped', reason, forget: true };
+function skipped(id: string, reason: string): NotedVisit {
+  return { id, state: 'done', outcome: 'skipped', reason, forget: true };
 }
 
-function moved(id: string, to: string): NotedOutcome {
-  return { ...skipped(id, `It redirects to ${to}, which is a page of its own.`), movedTo: to };
-}
-
-function copy(id: string, of: string): NotedOutcome {
-  return { ...skipped(id, `It is a copy of ${of}.`), copyOf: of };
+function moved(id: string, to: string): NotedVisit {
+  return skipped(id, `It redirects to ${to}, which is a page of its own.`);
 }

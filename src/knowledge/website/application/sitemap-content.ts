@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { constants, createGunzip } from 'node:zlib';
 import { TimeSlice } from '../../../platform/clock/index.js';
-import { MAX_SITEMAP_BYTES, SITEMAP_SLICE_CHARACTERS, SITEMAP_SLICE_MS } from '../crawl-limits.js';
+import { MAX_SITEMAP_BYTES, SITEMAP_SLICE_CHARACTERS, COMPUTE_SLICE_MS } from '../limits.js';
 import { type Location, type SitemapReader, TextSitemapReader, XmlSitemapReader } from '../domain/sitemap-reader.js';
 
 /** The encoding of an XML file stands in its first line. */
@@ -13,7 +13,7 @@ const DECLARATION_BYTES = 256;
  * @throws what `source` throws and what is wrong with the compression, after what was read before
  */
 export async function* locationsIn(source: AsyncIterable<Buffer>): AsyncGenerator<Location, void, undefined> {
-  const slice = new TimeSlice(SITEMAP_SLICE_MS);
+  const slice = new TimeSlice(COMPUTE_SLICE_MS);
   let reader: SitemapReader | undefined;
   for await (const piece of decoded(limited(inflated(source)))) {
     // Nothing may stand before an XML declaration, and in many files something does.

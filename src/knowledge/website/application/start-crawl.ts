@@ -3,7 +3,7 @@ import { Clock } from '../../../platform/clock/index.js';
 import type { Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import { JobWriter } from '../../../platform/jobs/index.js';
-import { crawlStep } from '../jobs/crawl-step.job.js';
+import { crawlStep } from '../jobs/crawl.jobs.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 
 /** Begins a crawl of an agent's websites, in place of the one under way. */

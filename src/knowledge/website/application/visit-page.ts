@@ -3,65 +3,67 @@ import { TimeSlice } from '../../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../../platform/database/index.js';
 import { DomainError } from '../../../platform/errors/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
-import { HostPaused } from './host-slots.js';
-import { type FetchedPage, PageFetcher } from './page-fetcher.js';
-import type { RobotsRules } from './robots.js';
-import { onePart } from '../../parsing/domain/one-part.js';
-import type { ScopedPage } from '../domain/crawl-scope.js';
-import { UnreadableDocument } from '../../parsing/domain/parsing.errors.js';
-import type { DocumentFormat, ParsedDocument } from '../../parsing/domain/parsed-document.js';
-import { withoutFinalSlash } from '../domain/website-url.js';
 import { DocumentParser } from '../../parsing/application/document-parser.js';
+import { onePart } from '../../parsing/domain/one-part.js';
+import type { DocumentFormat, ParsedDocument } from '../../parsing/domain/parsed-document.js';
+import { UnreadableDocument } from '../../parsing/domain/parsing.errors.js';
+import type { ScopedPage } from '../domain/crawl-scope.js';
+import type { PageContent } from '../domain/held-page.js';
+import { hasText } from '../domain/page-text.js';
+import { withoutFinalSlash } from '../domain/website-url.js';
+import { COMPUTE_SLICE_MS, MAX_BROKEN_TRIES, MAX_TRIES } from '../limits.js';
 import type { ClaimedPage, FoundPage } from '../persistence/crawl-pages.repository.js';
 import type { CrawlContext } from './crawl-context.js';
-import { MAX_BROKEN_TRIES, MAX_TRIES } from '../limits.js';
+import { type HostLease, HostPaused } from './host-lease.js';
+import { type FetchedPage, HttpPageFetcher } from './http-page-fetcher.js';
+import { HttpRobots, type RobotsRules } from './http-robots.js';
 
 /** What one visit to a page came to; nothing of it is stored yet. */
-export type Visit =
+export type Visit = { readonly page: ClaimedPage } & (
   | {
       readonly kind: 'read';
-      readonly page: ClaimedPage;
       /** The page whose content it is: another one where the server redirected there. */
       readonly at: ScopedPage;
-      readonly parsed: ParsedDocument;
+      readonly content: PageContent;
       readonly noindex: boolean;
-      /** The page that this one says it is a copy of, where the crawl may go there. */
-      readonly canonical: ScopedPage | null;
       readonly links: readonly FoundPage[];
-      readonly etag: string | null;
-      readonly lastModified: string | null;
     }
-  | { readonly kind: 'unchanged'; readonly page: ClaimedPage; readonly links: readonly FoundPage[] }
-  | { readonly kind: 'failed'; readonly page: ClaimedPage; readonly reason: string; readonly gone: boolean; readonly links: readonly FoundPage[] }
-  | { readonly kind: 'skipped'; readonly page: ClaimedPage; readonly reason: string; readonly links: readonly FoundPage[] }
+  | { readonly kind: 'unchanged'; readonly links: readonly FoundPage[] }
+  | { readonly kind: 'failed'; readonly reason: string; readonly gone: boolean; readonly links: readonly FoundPage[] }
+  | { readonly kind: 'skipped'; readonly reason: string; /** Address outside of the site, where the server redirects there. */ readonly leadsTo?: string }
   /** It redirects to another page, which is to be visited in its own turn. */
-  | { readonly kind: 'moved'; readonly page: ClaimedPage; readonly at: ScopedPage }
-  | { readonly kind: 'later'; readonly page: ClaimedPage; readonly reason: string; readonly retryAfterMs: number | null };
+  | { readonly kind: 'moved'; readonly at: ScopedPage }
+  | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number | null }
+);
 
 type Content = Extract<FetchedPage, { kind: 'content' }>;
 
 const FORMATS: readonly DocumentFormat[] = ['html', 'text', 'markdown', 'pdf'];
-export const DISALLOWED = 'robots.txt does not allow it to be fetched.';
+const DISALLOWED = 'robots.txt does not allow it to be fetched.';
 const OUTSIDE = 'It redirects out of the site.';
-/** Reading the links of a page leaves the event loop to others after so many milliseconds. */
-const SLICE_MS = 10;
+const EMPTY = 'The page has no text; a script may have to make it, which this service does not run.';
 
 /** Fetches and reads one page. */
 @Injectable()
 export class VisitPage {
   constructor(
-    private readonly fetcher: PageFetcher,
+    private readonly robots: HttpRobots,
+    private readonly fetcher: HttpPageFetcher,
     private readonly parser: DocumentParser,
     private readonly logger: Logger,
   ) {}
 
-  /**
-   * @param onFetched called once nothing is asked of the page's host any more
-   * @throws HostPaused where nothing was asked; the reason of the context's signal when it aborts
-   */
-  async execute(context: CrawlContext, page: ClaimedPage, onFetched: () => void): Promise<Visit> {
+  /** @throws HostPaused where nothing was asked; the reason of the context's signal when it aborts */
+  async execute(context: CrawlContext, page: ClaimedPage, host: HostLease): Promise<Visit> {
     try {
-      return await this.visit(context, page, onFetched);
+      const { fetched, rules } = await host.connected(async () => {
+        context.signal.throwIfAborted();
+        if (host.pauseMs > 0) throw new HostPaused();
+        // None that is older than the crawl: who changes the file and has the site crawled expects it to count.
+        const rules = await this.robots.rulesOf(host, page.origin, context.signal, context.crawl.startedAt);
+        return { fetched: await this.fetchAllowed(context, page, host, rules), rules };
+      });
+      return await this.visited(context, page, fetched, rules);
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof DatabaseUnavailable || error instanceof HostPaused) throw error;
@@ -70,50 +72,19 @@ export class VisitPage {
     }
   }
 
-  private async visit(context: CrawlContext, page: ClaimedPage, onFetched: () => void): Promise<Visit> {
-    const rules = await context.rulesOf(page.origin);
-    if (rules.closed !== null) return this.failed(context, page, rules.closed);
-    if (!rules.allows(new URL(page.url))) return { kind: 'skipped', page, reason: DISALLOWED, links: [] };
-    // Only a worker that died, or lost the page, leaves it without an outcome: a page that ends workers ends here.
-    if (page.attempts > MAX_TRIES) return this.failed(context, page, 'It could not be processed.');
-    const fetched = await this.fetch(context, page);
-    onFetched();
-    switch (fetched.kind) {
-      case 'content':
-        return this.read(context, page, fetched);
-      case 'not_modified':
-        return { kind: 'unchanged', page, links: await linksOf(context, page, page.links ?? [], rules) };
-      case 'gone':
-        return { kind: 'failed', page, reason: fetched.reason, gone: true, links: [] };
-      case 'failed':
-        return this.failed(context, page, fetched.reason);
-      case 'skipped':
-        return { kind: 'skipped', page, reason: fetched.reason, links: [] };
-      case 'moved':
-        return this.moved(context, page, fetched.url);
-      case 'later':
-        if (page.attempts >= (fetched.broken ? MAX_BROKEN_TRIES : MAX_TRIES)) return this.failed(context, page, fetched.reason);
-        return { kind: 'later', page, reason: fetched.reason, retryAfterMs: fetched.retryAfterMs };
-    }
-  }
-
-  /** What lay behind a page that fails today is still looked at; behind a root that fails, a whole site may be away. */
-  private async failed(context: CrawlContext, page: ClaimedPage, reason: string): Promise<Visit> {
-    const rules = await context.rulesOf(page.origin);
-    const links = context.scope.isRoot(page) || rules.closed !== null ? [] : await linksOf(context, page, page.links ?? [], rules);
-    return { kind: 'failed', page, reason, gone: false, links };
-  }
-
-  private async fetch(context: CrawlContext, page: ClaimedPage): Promise<FetchedPage> {
+  private async fetchAllowed(context: CrawlContext, page: ClaimedPage, host: HostLease, rules: RobotsRules): Promise<FetchedPage> {
+    if (rules.closed !== null) return { kind: 'failed', reason: rules.closed };
+    if (!rules.allows(new URL(page.url))) return { kind: 'skipped', reason: DISALLOWED };
+    // Only a worker that died leaves a page without an outcome: a page that ends workers ends here.
+    if (page.attempts > MAX_TRIES) return { kind: 'failed', reason: 'It could not be processed.' };
     // Without its document, or its links, the page is needed whole.
     const isKnown = page.documentId !== null && page.links !== null;
     const request = {
+      host,
+      crawlDelayMs: rules.crawlDelayMs,
       etag: isKnown ? page.etag : null,
       lastModified: isKnown ? page.lastModified : null,
-      isWanted: async (url: URL): Promise<boolean> => {
-        const target = context.scope.targetAt(url.href);
-        return target !== null && (await context.rulesOf(target.origin)).allows(url);
-      },
+      isWanted: (url: URL): boolean => context.scope.targetAt(url.href) !== null && rules.allows(url),
       isOther: (url: URL): boolean => context.scope.targetAt(url.href)?.url !== page.url,
     };
     const fetched = await this.fetcher.fetch(page.url, request, context.signal);
@@ -122,34 +93,53 @@ export class VisitPage {
     return bare === null ? fetched : this.fetcher.fetch(bare, { ...request, waits: true }, context.signal);
   }
 
-  private moved(context: CrawlContext, page: ClaimedPage, url: string): Visit {
-    const at = context.scope.targetAt(url);
-    return at ? { kind: 'moved', page, at } : { kind: 'skipped', page, reason: OUTSIDE, links: [] };
+  private async visited(context: CrawlContext, page: ClaimedPage, fetched: FetchedPage, rules: RobotsRules): Promise<Visit> {
+    switch (fetched.kind) {
+      case 'content':
+        return this.read(context, page, fetched, rules);
+      case 'not_modified':
+        return { kind: 'unchanged', page, links: await linksOf(context, page, page.links ?? [], rules) };
+      case 'gone':
+        return { kind: 'failed', page, reason: fetched.reason, gone: true, links: [] };
+      case 'failed':
+        return this.failed(context, page, fetched.reason, rules);
+      case 'skipped':
+        return skipped(context, page, fetched);
+      case 'moved': {
+        const at = context.scope.targetAt(fetched.url);
+        return at ? { kind: 'moved', page, at } : { kind: 'skipped', page, reason: OUTSIDE };
+      }
+      case 'later':
+        if (page.attempts >= (fetched.broken ? MAX_BROKEN_TRIES : MAX_TRIES)) return this.failed(context, page, fetched.reason, rules);
+        return { kind: 'later', page, reason: fetched.reason, retryAfterMs: fetched.retryAfterMs };
+    }
   }
 
-  private async read(context: CrawlContext, page: ClaimedPage, content: Content): Promise<Visit> {
-    const at = context.scope.targetAt(content.url);
-    if (!at) return { kind: 'skipped', page, reason: OUTSIDE, links: [] };
+  /** What lay behind a page that fails today is still looked at; behind a root that fails, a whole site may be away. */
+  private async failed(context: CrawlContext, page: ClaimedPage, reason: string, rules: RobotsRules): Promise<Visit> {
+    const links = rules.closed !== null || context.scope.isRoot(page) ? [] : await linksOf(context, page, page.links ?? [], rules);
+    return { kind: 'failed', page, reason, gone: false, links };
+  }
+
+  private async read(context: CrawlContext, page: ClaimedPage, fetched: Content, rules: RobotsRules): Promise<Visit> {
+    const at = context.scope.targetAt(fetched.url);
+    if (!at) return { kind: 'skipped', page, reason: OUTSIDE };
     try {
-      const parsed = await this.parse(context, content);
-      const { canonical = null, noindex = false, links = [], refresh = null } = parsed.page ?? {};
-      const rules = await context.rulesOf(at.origin);
-      return {
-        kind: 'read',
-        page,
-        at,
-        parsed,
-        noindex: noindex || content.noindex,
-        canonical: canonical === null ? null : context.scope.pageAt(canonical),
-        links: await linksOf(context, { ...at, depth: page.depth }, refresh === null ? links : [...links, refresh], rules),
-        etag: content.etag,
-        lastModified: content.lastModified,
-      };
+      const { page: facts, ...parsed } = await this.parse(context, fetched);
+      const named = facts?.refresh ? [...facts.links, facts.refresh] : (facts?.links ?? []);
+      const links = await linksOf(context, { ...at, depth: page.depth }, named, rules);
+      const noindex = facts?.noindex === true || fetched.noindex;
+      if (!noindex && !hasText(parsed.blocks)) return { kind: 'failed', page, reason: EMPTY, gone: false, links };
+      const canonical = facts?.canonical ? context.scope.pageAt(facts.canonical) : null;
+      const found = canonical && canonical.url !== at.url ? [...links, { ...canonical, depth: page.depth }] : links;
+      const { etag, lastModified } = fetched;
+      const content = { ...parsed, canonical: canonical?.url === at.url ? null : (canonical?.url ?? null), links: links.map(({ url }) => url), etag, lastModified };
+      return { kind: 'read', page, at, content, noindex, links: found };
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof UnreadableDocument)) return this.unexpected(context, page, error);
-      if (error.reason === 'unsupported_type') return { kind: 'skipped', page, reason: error.message, links: [] };
-      return this.failed(context, page, error.message);
+      if (error.reason === 'unsupported_type') return { kind: 'skipped', page, reason: error.message };
+      return this.failed(context, page, error.message, rules);
     }
   }
 
@@ -159,12 +149,17 @@ export class VisitPage {
     return this.parser.parse(document, signal);
   }
 
-  private unexpected(context: CrawlContext, page: ClaimedPage, error: unknown): Promise<Visit> | Visit {
+  private unexpected(context: CrawlContext, page: ClaimedPage, error: unknown): Visit {
     this.logger.warn({ err: error, url: page.url, crawlId: context.crawl.crawlId }, 'A page could not be read');
     const reason = error instanceof DomainError ? error.message : 'It could not be read.';
-    if (page.attempts >= MAX_TRIES) return this.failed(context, page, reason);
+    if (page.attempts >= MAX_TRIES) return { kind: 'failed', page, reason, gone: false, links: [] };
     return { kind: 'later', page, reason, retryAfterMs: null };
   }
+}
+
+function skipped({ scope }: CrawlContext, page: ClaimedPage, { reason, leadsTo }: Extract<FetchedPage, { kind: 'skipped' }>): Visit {
+  if (leadsTo === undefined) return { kind: 'skipped', page, reason };
+  return { kind: 'skipped', page, leadsTo, reason: scope.isRoot(page) ? `${reason} - enter that address instead.` : reason };
 }
 
 /** The pages that links lead to, where the crawl may follow them; as many as it may have in all. */
@@ -176,7 +171,7 @@ async function linksOf(
 ): Promise<FoundPage[]> {
   if (!context.scope.followsLinksOf(from)) return [];
   const found = new Map<string, FoundPage>();
-  const slice = new TimeSlice(SLICE_MS);
+  const slice = new TimeSlice(COMPUTE_SLICE_MS);
   for (const link of links) {
     await slice.rest();
     const page = context.scope.pageAt(link);

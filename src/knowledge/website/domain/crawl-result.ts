@@ -2,16 +2,24 @@ import type { SyncState } from '../../index/domain/sync-status.js';
 
 export type PageOutcome = 'indexed' | 'failed' | 'skipped';
 
+export interface TalliedPage {
+  readonly url: string;
+  readonly reason: string;
+  /** Links from where the crawl began. */
+  readonly depth: number;
+}
+
 /** What became of the pages of one site in a crawl that has ended. */
 export interface SiteTally {
   readonly rootUrl: string;
   readonly indexed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Of the root page, or of the picked page that was found first; null where there was none, or it was indexed. */
-  readonly firstReason: string | null;
-  /** One of its pages that failed. */
-  readonly failedExample: { readonly url: string; readonly reason: string } | null;
+  /** The one that is nearest to where the crawl began, of equally near ones the first by address. */
+  readonly firstFailed: TalliedPage | null;
+  readonly firstSkipped: TalliedPage | null;
+  /** Its first page redirects to another origin. */
+  readonly hasLeft: boolean;
 }
 
 export interface CrawlResult {
@@ -25,7 +33,7 @@ const NAMED_SITES = 3;
 export function crawlResult(sites: readonly SiteTally[], budget: number | null): CrawlResult {
   const empty = sites.filter(({ indexed }) => indexed === 0);
   const failedPages = sites.reduce((sum, { failed }) => sum + failed, 0);
-  const isFailed = empty.length === sites.length || empty.some(({ failed }) => failed > 0);
+  const isFailed = empty.length === sites.length || empty.some(({ failed, hasLeft }) => failed > 0 || hasLeft);
   if (isFailed) return { state: 'FAILED', lastError: emptySites(empty) };
   const complaints = [
     ...(failedPages > 0 ? [failures(failedPages, sites)] : []),
@@ -36,13 +44,20 @@ export function crawlResult(sites: readonly SiteTally[], budget: number | null):
 }
 
 function emptySites(empty: readonly SiteTally[]): string {
-  const named = empty.slice(0, NAMED_SITES).map(({ rootUrl, firstReason }) => `${rootUrl}: ${firstReason ?? 'No page was found under the rules of the site.'}`);
+  const named = empty.slice(0, NAMED_SITES).map(emptySite);
   const more = empty.length - named.length;
   return [...named, ...(more > 0 ? [`${more} more sites have no page either.`] : [])].join(' ');
 }
 
+function emptySite({ rootUrl, failed, firstFailed, firstSkipped }: SiteTally): string {
+  const first = firstFailed ?? firstSkipped;
+  if (!first) return `${rootUrl}: No page was found under the rules of the site.`;
+  return `${first.url}: ${first.reason}${failed > 1 ? ` In all ${failed} pages failed.` : ''}`;
+}
+
 function failures(count: number, sites: readonly SiteTally[]): string {
-  const example = sites.find(({ failedExample }) => failedExample !== null)?.failedExample;
+  const failed = sites.flatMap(({ firstFailed }) => (firstFailed ? [firstFailed] : []));
+  const [first] = failed.sort((left, right) => left.depth - right.depth);
   const pages = count === 1 ? '1 page failed' : `${count} pages failed`;
-  return example ? `${pages}, such as ${example.url}: ${example.reason}` : `${pages}.`;
+  return first ? `${pages}, such as ${first.url}: ${first.reason}` : `${pages}.`;
 }

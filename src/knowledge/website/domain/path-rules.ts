@@ -1,4 +1,4 @@
-import { MAX_WILDCARD_RULES } from '../crawl-limits.js';
+import { MAX_WILDCARD_RULES } from '../limits.js';
 
 export interface PathRule {
   readonly allow: boolean;

@@ -1,5 +1,5 @@
 import { type EgressResponse, retryAfterMs } from '../../../platform/egress/index.js';
-import { MAX_RETRY_AFTER_MS, RETRY_DELAY_MS } from '../crawl-limits.js';
+import { MAX_RETRY_AFTER_MS, RETRY_DELAY_MS } from '../limits.js';
 
 /**
  * How long to wait before a page that could not be had for now is asked for again: from 2 s, four times as long each time, to 5 minutes, of which up to

@@ -1,4 +1,4 @@
-import { MAX_CRAWL_DELAY_MS, MAX_LOCATION_LENGTH, MAX_ROBOTS_SITEMAPS } from '../crawl-limits.js';
+import { MAX_CRAWL_DELAY_MS, MAX_LOCATION_LENGTH, MAX_ROBOTS_SITEMAPS } from '../limits.js';
 import type { PathRule } from './path-rules.js';
 
 /** What a robots.txt file says to one crawler. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import robotsParser from 'robots-parser';
-import { MAX_WILDCARD_RULES } from '../crawl-limits.js';
+import { MAX_WILDCARD_RULES } from '../limits.js';
 import { PathRules } from './path-rules.js';
 import { readRobotsFile } from './robots-file.js';
 

@@ -1,4 +1,4 @@
-import { PRODUCT_TOKEN } from '../crawl-limits.js';
+import { PRODUCT_TOKEN } from '../limits.js';
 
 /** Rules that take a value after a colon, as agents take their rules. */
 const RULES_WITH_VALUES = ['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'];

@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { MAX_LOCATION_LENGTH, MAX_XML_ATTRIBUTES, MAX_XML_DEPTH, MAX_XML_ERRORS } from '../crawl-limits.js';
+import { MAX_LOCATION_LENGTH, MAX_XML_ATTRIBUTES, MAX_XML_DEPTH, MAX_XML_ERRORS } from '../limits.js';
 
 /** What a sitemap lists, in its order: pages, or further sitemaps. */
 export interface Location {

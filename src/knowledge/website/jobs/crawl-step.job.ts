@@ -1,7 +1,16 @@
-import { z } from 'zod';
-import { defineJob } from '../../../platform/jobs/index.js';
+import type { z } from 'zod';
+import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { CrawlStep } from '../application/crawl-step.js';
+import { STEPS_AT_ONCE } from '../limits.js';
+import { crawlStep } from './crawl.jobs.js';
 
-const payload = z.object({ organizationId: z.uuid(), agentId: z.uuid(), crawlId: z.uuid() });
+@Processor(crawlStep.name, { concurrency: STEPS_AT_ONCE })
+export class CrawlStepProcessor extends WorkerHost {
+  constructor(private readonly step: CrawlStep) {
+    super();
+  }
 
-/** Some pages of one crawl. A crawl that lost all its steps is found by `knowledge.keep-crawls`. */
-export const crawlStep = defineJob({ name: 'knowledge.crawl-step', payload, retry: { attempts: 5, backoffSeconds: 2 } });
+  async process({ data, signal }: ActiveJob<z.output<typeof crawlStep.payload>>): Promise<void> {
+    await this.step.execute(data, signal);
+  }
+}

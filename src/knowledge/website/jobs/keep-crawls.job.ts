@@ -1,25 +1,61 @@
 import { z } from 'zod';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
-import { KeepCrawls } from '../application/keep-crawls.js';
-import { CHECK_EVERY_MINUTES } from '../limits.js';
+import { Clock } from '../../../platform/clock/index.js';
+import { Database } from '../../../platform/database/index.js';
+import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { StartCrawl } from '../application/start-crawl.js';
+import { CHECK_BATCH, CHECK_EVERY_MINUTES, STALLED_MS } from '../limits.js';
+import { CrawlHosts } from '../persistence/crawl-hosts.repository.js';
+import { CrawlSchedule } from '../persistence/crawl-schedule.repository.js';
+import { crawlStep } from './crawl.jobs.js';
 
 const payload = z.object({});
-type Payload = z.output<typeof payload>;
 
-/** Starts crawls that are due, and takes up those that stand still. */
-export const keepCrawls = defineJob({
-  name: 'knowledge.keep-crawls',
-  payload,
-  schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
-});
+export const keepCrawls = defineJob({ name: 'knowledge.keep-crawls', payload, schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} } });
 
+/** Has every website crawled again when its time has come, and no crawl stand still. */
 @Processor(keepCrawls.name)
-export class RunKeepCrawls extends WorkerHost {
-  constructor(private readonly crawls: KeepCrawls) {
+export class KeepCrawls extends WorkerHost {
+  constructor(
+    private readonly schedule: CrawlSchedule,
+    private readonly startCrawl: StartCrawl,
+    private readonly hosts: CrawlHosts,
+    private readonly database: Database,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
-    await this.crawls.execute(signal);
+  process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+    return this.execute(signal);
+  }
+
+  async execute(signal: AbortSignal): Promise<void> {
+    await this.startDue(signal);
+    await this.takeUpStanding(signal);
+    await this.hosts.forget();
+  }
+
+  private async startDue(signal: AbortSignal): Promise<void> {
+    const now = this.clock.now();
+    for (const agent of await this.schedule.due(now, CHECK_BATCH)) {
+      signal.throwIfAborted();
+      await this.database.transaction(async (transaction) => {
+        if (!(await this.schedule.lockDue(transaction, agent, now))) return;
+        await this.startCrawl.execute(transaction, agent.organizationId, agent.agentId, true);
+      });
+    }
+  }
+
+  private async takeUpStanding(signal: AbortSignal): Promise<void> {
+    const now = this.clock.now();
+    const before = new Date(now.getTime() - STALLED_MS);
+    for (const crawl of await this.schedule.standing(before, CHECK_BATCH)) {
+      signal.throwIfAborted();
+      await this.database.transaction(async (transaction) => {
+        if (!(await this.schedule.takeUp(transaction, crawl, before, now))) return;
+        await this.outbox.enqueue(transaction, crawlStep, crawl, { dedupeKey: crawl.crawlId });
+      });
+    }
   }
 }

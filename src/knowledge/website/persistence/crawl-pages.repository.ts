@@ -3,19 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, inBatches, storableText, toDate, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
-import type { UnreadSitemaps } from '../application/sitemaps.js';
-import { UNREAD_SITEMAPS } from './website.schema.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import type { PageOutcome } from '../domain/crawl-result.js';
-import { CLAIM_LEASE_MS, CLAIM_PER_HOST, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS } from '../limits.js';
+import type { PageContent } from '../domain/held-page.js';
+import { CLAIMED_AT_ONCE, HOST_LEASE_MS, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS, SAMPLE_PAGES, SAMPLE_VISITS } from '../limits.js';
 import * as sql from './crawl-pages.sql.js';
+import { HELD_PAGE } from './website.entities.js';
 import type { CrawlKey } from './website.repository.js';
-
-/** One worker's hold on pages of a crawl: `job` is the queue's, of which a second run takes over at once. */
-export interface Claim {
-  readonly id: string;
-  readonly job: string;
-}
 
 export interface ClaimedPage extends ScopedPage {
   readonly id: string;
@@ -39,53 +33,45 @@ export interface FoundPage extends ScopedPage {
   readonly disallowed?: string;
 }
 
-/** What became of a page of which nothing new is stored. */
-export interface NotedOutcome {
+/** What a visit changes in its page before anything is stored in the index. */
+export interface NotedVisit {
   readonly id: string;
-  /** Null: it is tried again at `availableAt`. */
+  /** `pending`: it is tried again at `availableAt`. `fetching`: its document is stored next, unless another page has its text. */
+  readonly state: 'pending' | 'fetching' | 'done';
   readonly outcome: PageOutcome | null;
   readonly reason: string | null;
   readonly gone?: boolean;
   /** The next crawl asks for it as for a new page. */
   readonly forget?: boolean;
-  /** Addresses: of the page that it says it is a copy of, or that its server redirects to. */
-  readonly copyOf?: string;
+  /** Addresses: of the page that it names as canonical, and of the one outside of the site that it redirects to. */
+  readonly copyOf?: string | null;
   readonly movedTo?: string;
+  /** In hex. */
+  readonly textDigest?: string;
+  readonly held?: PageContent;
   readonly availableAt?: Date;
-}
-
-export interface IndexedPage {
-  readonly id: string;
-  readonly documentId: string;
-  readonly etag: string | null;
-  readonly lastModified: string | null;
-  readonly links: readonly string[];
 }
 
 export interface LockedCrawl {
   /** Pages that may still be added. */
   readonly room: number;
   readonly disallowedRoom: number;
-  readonly budgetReached: boolean;
 }
 
-export interface AddedPages {
-  /** How many are to be visited. */
+export interface Recorded {
+  /** Pages that are to be visited now. */
   readonly added: number;
   /** Ids of those that were to be claimed and now are, by their address. */
   readonly claimed: ReadonlyMap<string, string>;
+  /** Ids of visited pages that wait for their document to be stored, or are held. */
+  readonly kept: ReadonlySet<string>;
   /** No page can be added any more, and some were not. */
-  readonly budgetReached: boolean;
+  readonly full: boolean;
 }
 
-interface LockedRow {
-  readonly budget: number | null;
-  readonly found: number;
-  readonly disallowed: number;
-  readonly budget_reached: boolean;
-}
+type PageRow = Omit<ClaimedPage, 'links'> & CrawlKey & { readonly links: string | null };
 
-/** The frontier of a crawl, which is also what one crawl leaves for the next. */
+/** The pages of crawls, which are also what one crawl leaves for the next. */
 @Injectable()
 export class CrawlPages {
   constructor(
@@ -94,113 +80,105 @@ export class CrawlPages {
   ) {}
 
   /** Keeps the crawl the current one until the transaction ends. @returns null when it is not */
-  async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl | null> {
-    const [row] = await sql.LOCK_CRAWL.run<LockedRow>(transaction, keyOf(crawl));
+  async lock(transaction: Transaction, crawl: CrawlKey): Promise<(LockedCrawl & { readonly budgetReached: boolean }) | null> {
+    const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; disallowed: number; budgetReached: boolean }>(transaction, keyOf(crawl));
     if (!row) return null;
     const budget = row.budget ?? 0;
-    return {
-      room: Math.max(budget - row.found, 0),
-      disallowedRoom: Math.max(budget - row.disallowed, 0),
-      budgetReached: row.budget_reached,
-    };
+    return { room: Math.max(budget - row.found, 0), disallowedRoom: Math.max(budget - row.disallowed, 0), budgetReached: row.budgetReached };
   }
 
-  async open(transaction: Transaction, crawl: CrawlKey, budget: number): Promise<void> {
-    await sql.OPEN_CRAWL.run(transaction, { ...keyOf(crawl), budget });
-    await sql.FORGET_ORIGINS.run(transaction, keyOf(crawl));
-  }
-
-  /** With what is left of their sitemaps: null for nothing. */
-  async openedOrigins(crawl: CrawlKey): Promise<ReadonlyMap<string, UnreadSitemaps | null>> {
-    const rows = await sql.OPENED_ORIGINS.run<{ origin: string; sitemaps: unknown }>(this.database, keyOf(crawl));
-    return new Map(rows.map(({ origin, sitemaps }) => [origin, UNREAD_SITEMAPS.readNullable(sitemaps, `${crawl.crawlId} ${origin}`)]));
-  }
-
-  /** The origin's sitemaps were read, but for those given. Of two steps at once, one that came to their end has the last word. */
-  async openOrigin(transaction: Transaction, crawl: CrawlKey, origin: string, sitemaps: UnreadSitemaps | null): Promise<void> {
-    await sql.OPEN_ORIGIN.run(transaction, { ...keyOf(crawl), origin, sitemaps });
-  }
-
-  /** Adds pages that the crawl does not have yet, in their order, while there is room. In the transaction of `lock`. */
-  async add(transaction: Transaction, crawl: CrawlKey, found: readonly FoundPage[], locked: LockedCrawl, claim: Claim): Promise<AddedPages> {
+  /**
+   * Adds pages that the crawl does not have yet, in their order, while there is room, and notes what visits came to; pages
+   * of which another worker has taken over the host are left to it. In the transaction of `lock`.
+   */
+  async record(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    holder: string,
+    found: readonly FoundPage[],
+    visits: readonly NotedVisit[],
+    locked: LockedCrawl,
+  ): Promise<Recorded> {
     const claimed = new Map<string, string>();
+    const kept = new Set<string>();
     let { room, disallowedRoom } = locked;
-    let [added, disallowed, left] = [0, 0, false];
-    const now = this.clock.now();
-    const rows = found.map((page, position) => rowOf(page, position));
-    for (const pages of inBatches(rows, bytesOf)) {
-      const [result] = await sql.ADD_PAGES.run<{ fresh: number; added: number; disallowed: number; claimed: string | null }>(
+    let [added, full] = [0, false];
+    const noted = visits.map((visit) => visitRow(visit));
+    const batches = [...inBatches(found.map((page, position) => foundRow(page, position)), bytesOf)];
+    for (const [index, pages] of (batches.length > 0 ? batches : [[]]).entries()) {
+      const last = index >= batches.length - 1;
+      const [result] = await sql.RECORD.run<{ added: number; disallowed: number; full: boolean; claimed: string | null; kept: string | null }>(
         transaction,
-        { ...keyOf(crawl), pages, room, disallowedRoom, now, ...this.leaseOf(claim) },
+        { ...keyOf(crawl), holder, found: pages, visits: last ? noted : [], room, disallowedRoom, now: this.clock.now(), claimedUntil: this.claimedUntil() },
       );
       if (!result) continue;
       room -= result.added;
       disallowedRoom -= result.disallowed;
       added += result.added;
-      disallowed += result.disallowed;
-      left ||= result.fresh > result.added;
+      full ||= result.full;
       for (const { id, url } of JSON.parse(result.claimed ?? '[]') as { id: string; url: string }[]) claimed.set(url, id);
+      for (const id of JSON.parse(result.kept ?? '[]') as string[]) kept.add(id);
     }
-    await sql.COUNT_FOUND.run(transaction, { ...keyOf(crawl), found: added, disallowed, budgetReached: left, now });
-    return { added, claimed, budgetReached: locked.budgetReached || left };
+    return { added, claimed, kept, full };
   }
 
-  /** Makes pages of workers that are gone available again. */
-  async takeBack(crawl: CrawlKey, claim: Claim): Promise<void> {
-    await sql.TAKE_BACK.run(this.database, { ...keyOf(crawl), claimId: claim.id, claimJob: claim.job, now: this.clock.now() });
-  }
-
-  /** Pages that are due, for this worker alone until its lease ends; nearest to the beginning first. */
-  async claim(crawl: CrawlKey, origins: readonly string[], claim: Claim): Promise<ClaimedPage[]> {
-    const rows = await sql.CLAIM.run<Omit<ClaimedPage, 'links'> & { links: string | null }>(this.database, {
-      ...keyOf(crawl), origins, perHost: CLAIM_PER_HOST, now: this.clock.now(), ...this.leaseOf(claim),
+  /** Pages of an origin that are due, of any crawl, for whoever has the lease of its host. */
+  async claim(origin: string, holder: string, limit = CLAIMED_AT_ONCE): Promise<(ClaimedPage & CrawlKey)[]> {
+    const rows = await sql.CLAIM.run<PageRow>(this.database, {
+      origin, holder, limit, sample: SAMPLE_PAGES, now: this.clock.now(), claimedUntil: this.claimedUntil(),
     });
+    return rows.map(pageOf).sort((left, right) => left.depth - right.depth || (left.url < right.url ? -1 : 1));
+  }
+
+  /** Makes pages available again of those who had the host's lease before. */
+  async takeBack(origin: string, holder: string): Promise<void> {
+    await sql.TAKE_BACK.run(this.database, { origin, holder });
+  }
+
+  async release(transaction: Transaction, holder: string): Promise<void> {
+    await sql.RELEASE.run(transaction, { holder });
+  }
+
+  /** When something is to be done on an origin; null where nothing is. */
+  async nextDue(transaction: Transaction, origin: string): Promise<Date | null> {
+    const [row] = await sql.NEXT_DUE.run<{ due: string | null }>(transaction, { origin });
+    return typeof row?.due === 'string' ? toDate(row.due) : null;
+  }
+
+  /** Of the crawls, those of which every page has an outcome. */
+  finished(transaction: Transaction, crawlIds: readonly string[]): Promise<CrawlKey[]> {
+    return crawlIds.length === 0 ? Promise.resolve([]) : sql.FINISHED.run<CrawlKey>(transaction, { crawlIds });
+  }
+
+  /** Crawls that hold all pages of an origin that are to be compared, with what the crawl before them knew. */
+  completeSamples(origin: string): Promise<(CrawlKey & { readonly earlier: string | null })[]> {
+    return sql.COMPLETE_SAMPLES.run(this.database, { origin, sample: SAMPLE_PAGES, visited: SAMPLE_VISITS });
+  }
+
+  /** The held pages of a crawl's origin, nearest to the beginning first; they are the holder's from now on. */
+  async takeHeld(crawl: CrawlKey, origin: string, holder: string): Promise<{ page: ClaimedPage; content: PageContent }[]> {
+    const rows = await sql.TAKE_HELD.run<PageRow & { held: string }>(this.database, { ...keyOf(crawl), origin, holder, claimedUntil: this.claimedUntil() });
     return rows
-      .map((row) => ({ ...row, links: linksOf(row.links) }))
-      .sort((left, right) => left.depth - right.depth || (left.id < right.id ? -1 : 1));
-  }
-
-  /** The worker is alive; so is the crawl. */
-  async renew(crawl: CrawlKey, claim: Claim): Promise<void> {
-    const { claimId, claimedUntil } = this.leaseOf(claim);
-    await sql.RENEW.run(this.database, { ...keyOf(crawl), claimId, claimedUntil, now: this.clock.now() });
-  }
-
-  /** Gives back pages that were not tried. */
-  async release(crawl: CrawlKey, claim: Claim, pages: readonly { readonly id: string; readonly availableAt: Date }[]): Promise<void> {
-    if (pages.length === 0) return;
-    const ids = pages.map(({ id }) => id);
-    const availableAt = pages.map((page) => page.availableAt.toISOString());
-    await sql.RELEASE.run(this.database, { ...keyOf(crawl), claimId: claim.id, ids, availableAt });
-  }
-
-  async releaseAll(crawl: CrawlKey, claim: Claim): Promise<void> {
-    await sql.RELEASE_ALL.run(this.database, { ...keyOf(crawl), claimId: claim.id });
-  }
-
-  /** In the transaction of `lock`; pages that another worker has taken over are left to it. */
-  async note(transaction: Transaction, crawl: CrawlKey, claim: Claim, outcomes: readonly NotedOutcome[]): Promise<void> {
-    if (outcomes.length === 0) return;
-    const pages = outcomes.map(({ id, outcome, reason, gone = false, forget = false, copyOf, movedTo, availableAt }) => ({
-      id, outcome, gone, forget, copy_of: copyOf === undefined ? null : digestOf(copyOf), moved_to: movedTo === undefined ? null : digestOf(movedTo), reason: reason === null ? null : storableText(reason).slice(0, MAX_REASON_CHARACTERS),
-      state: outcome === null ? 'pending' : 'done', available_at: availableAt?.toISOString() ?? null,
-    }));
-    await sql.NOTE_OUTCOMES.run(transaction, { ...keyOf(crawl), claimId: claim.id, pages });
+      .map((row) => ({ page: pageOf(row), content: HELD_PAGE.readText(row.held, row.id) }))
+      .sort((left, right) => left.page.depth - right.page.depth || (left.page.url < right.page.url ? -1 : 1));
   }
 
   /**
    * In the transaction that stores the page's document.
-   * @returns false when it must not be stored: another crawl has begun, the agent is gone, or another worker has the page
+   * @returns false when it must not be stored: another crawl has begun, the agent is gone, or another worker has the host
    */
-  async noteIndexed(transaction: Transaction, crawl: CrawlKey, claim: Claim, page: IndexedPage): Promise<boolean> {
+  async noteIndexed(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    holder: string,
+    page: { readonly id: string; readonly documentId: string; readonly reason: string | null } & Pick<PageContent, 'etag' | 'lastModified' | 'links'>,
+  ): Promise<boolean> {
     const links = page.links.join('\n');
     // A page whose links are not all kept must be read whole the next time, or pages behind it would be lost.
     const fits = links.length <= MAX_KEPT_LINK_CHARACTERS;
     const rows = await sql.NOTE_INDEXED.run(transaction, {
       ...keyOf(crawl),
-      claimId: claim.id,
-      id: page.id,
-      documentId: page.documentId,
+      ...{ holder, id: page.id, documentId: page.documentId, reason: page.reason },
       etag: fits ? storable(page.etag) : null,
       lastModified: fits ? storable(page.lastModified) : null,
       links: fits ? links : null,
@@ -208,34 +186,15 @@ export class CrawlPages {
     return rows.length > 0;
   }
 
-  /** Of the addresses, those that the crawl has indexed or may still index. */
-  async indexable(transaction: Transaction, crawl: CrawlKey, urls: readonly string[]): Promise<ReadonlySet<string>> {
-    if (urls.length === 0) return new Set();
-    const rows = await sql.INDEXABLE.run<{ url: string }>(transaction, { ...keyOf(crawl), digests: urls.map(digestOf) });
-    return new Set(rows.map(({ url }) => url));
+  /** In the transaction of `lock`, when no page is left: keeps one page of each text, and has it visited where it must stand for itself. */
+  async settleCopies(transaction: Transaction, crawl: CrawlKey): Promise<void> {
+    await sql.SKIP_COPIES.run(transaction, keyOf(crawl));
+    await sql.RETURN_COPIES.run(transaction, { ...keyOf(crawl), now: this.clock.now() });
   }
 
-  /**
-   * In the transaction of `lock`, when no page is left: copies of pages that could not be indexed are due again.
-   * @returns whether there are any
-   */
-  async returnCopies(transaction: Transaction, crawl: CrawlKey): Promise<boolean> {
-    return (await sql.RETURN_COPIES.run(transaction, { ...keyOf(crawl), now: this.clock.now() })).length > 0;
-  }
-
-  /**
-   * When a page is due, or a claim ends; null when no page is left.
-   * @param pauses of origins that are to be left alone, in ms
-   */
-  async nextDue(transaction: Transaction, crawl: CrawlKey, pauses: ReadonlyMap<string, number>): Promise<Date | null> {
-    const rows = await sql.NEXT_DUE.run<{ origin: string | null; due: string }>(transaction, keyOf(crawl));
-    const now = this.clock.now().getTime();
-    const times = rows.map(({ origin, due }) => Math.max(toDate(due).getTime(), now + (pauses.get(origin ?? '') ?? 0)));
-    return times.length === 0 ? null : new Date(Math.min(...times));
-  }
-
-  private leaseOf({ id, job }: Claim): { claimId: string; claimJob: string; claimedUntil: Date } {
-    return { claimId: id, claimJob: job, claimedUntil: new Date(this.clock.now().getTime() + CLAIM_LEASE_MS) };
+  /** Only the former release goes by it. */
+  private claimedUntil(): Date {
+    return new Date(this.clock.now().getTime() + HOST_LEASE_MS);
   }
 }
 
@@ -243,8 +202,21 @@ function keyOf({ organizationId, agentId, crawlId }: CrawlKey): CrawlKey {
   return { organizationId, agentId, crawlId };
 }
 
-function rowOf({ url, rootId, origin, depth, claimed = false, disallowed }: FoundPage, position: number) {
+function pageOf(row: PageRow): ClaimedPage & CrawlKey {
+  return { ...row, links: row.links === null ? null : row.links === '' ? [] : row.links.split('\n') };
+}
+
+function foundRow({ url, rootId, origin, depth, claimed = false, disallowed }: FoundPage, position: number) {
   return { id: newId(), url, digest: digestOf(url), origin, root_id: rootId, depth, claimed, disallowed: disallowed ?? null, position };
+}
+
+function visitRow({ id, state, outcome, reason, gone = false, forget = false, copyOf, movedTo, textDigest, held, availableAt }: NotedVisit) {
+  return {
+    id, state, outcome, gone, forget, held: held ?? null, text_digest: textDigest ?? null, available_at: availableAt?.toISOString() ?? null,
+    copy_of: typeof copyOf === 'string' ? digestOf(copyOf) : null,
+    moved_to: movedTo === undefined ? null : digestOf(movedTo),
+    reason: reason === null ? null : storableText(reason).slice(0, MAX_REASON_CHARACTERS),
+  };
 }
 
 /** Of a row's JSON, about: the names and ids of a row take some 300 bytes. */
@@ -252,15 +224,10 @@ function bytesOf({ url, origin }: { readonly url: string; readonly origin: strin
   return url.length + origin.length + 300;
 }
 
-function linksOf(text: string | null): readonly string[] | null {
-  if (text === null) return null;
-  return text === '' ? [] : text.split('\n');
-}
-
 function storable(text: string | null): string | null {
   return text === null ? null : storableText(text);
 }
 
-export function digestOf(url: string): string {
+function digestOf(url: string): string {
   return createHash('sha256').update(url).digest('hex');
 }

@@ -1,6 +1,6 @@
 /*
- * A crawl passes these for every page, so they are written by hand: what many pages need is one statement, and claims
- * and outcomes are compare-and-set, so that of two workers on one page only one is heard.
+ * A crawl passes these for every page, so they are written by hand: what many pages need is one statement, and outcomes
+ * are compare-and-set, so that of two workers on one page, one of which has lost the host's lease, only one is heard.
  */
 import { statement } from '../../../platform/database/index.js';
 
@@ -10,149 +10,178 @@ type CrawlReferences = { readonly [Name in keyof typeof CRAWL]: string };
 const ofCrawl = (p: CrawlReferences, table: string): string =>
   `${table}.organization_id = ${p.organizationId} and ${table}.agent_id = ${p.agentId} and ${table}.crawl_id = ${p.crawlId}`;
 
+/** Of pages with the same text the first one is kept: none that names another as canonical, then the nearest to where the crawl began. */
+const rankOf = (page: string, copyOf = `${page}.copy_of`): string => `(${copyOf} is not null, ${page}.depth, length(${page}.url), ${page}.url collate "C")`;
+
 /** Keeps the crawl the current one until the transaction ends; no row where it is not, or its agent is gone. */
 export const LOCK_CRAWL = statement(
   CRAWL,
   (p) => `
-  select budget, found, disallowed, budget_reached from knowledge_websites site
+  select budget, found, disallowed, budget_reached as "budgetReached" from knowledge_websites site
    where ${ofCrawl(p, 'site')} and exists (
      select 1 from agents where agents.organization_id = site.organization_id and agents.id = site.agent_id) for update`,
 );
 
-export const OPEN_CRAWL = statement(
-  { ...CRAWL, budget: 'integer' },
-  (p) => `update knowledge_websites site set budget = ${p.budget} where ${ofCrawl(p, 'site')} and budget is null`,
-);
-
-export const FORGET_ORIGINS = statement(
-  CRAWL,
-  (p) => `
-  delete from knowledge_website_origins where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and crawl_id <> ${p.crawlId}`,
-);
-
-export const OPENED_ORIGINS = statement(
-  CRAWL,
-  (p) => `select origin, sitemaps from knowledge_website_origins site where ${ofCrawl(p, 'site')}`,
-);
-
-export const OPEN_ORIGIN = statement(
-  { ...CRAWL, origin: 'text', sitemaps: 'jsonb' },
-  (p) => `
-  insert into knowledge_website_origins as site (organization_id, agent_id, crawl_id, origin, sitemaps)
-  values (${p.organizationId}, ${p.agentId}, ${p.crawlId}, ${p.origin}, ${p.sitemaps})
-  on conflict (agent_id, crawl_id, origin) do update set sitemaps = excluded.sitemaps where site.sitemaps is not null`,
-);
-
-/** Under the lock of the crawl. What the last crawl knew of a page stays with it. */
-export const ADD_PAGES = statement(
+/**
+ * Under the lock of the crawl: the pages that visits have led to, and what became of the visited pages. What the last crawl
+ * knew of a found page stays with it. A page whose text another one has, or had in the last crawl, is skipped at once.
+ */
+export const RECORD = statement(
   {
-    ...CRAWL, pages: 'jsonb', room: 'integer', disallowedRoom: 'integer', now: 'timestamptz',
-    claimId: 'uuid', claimJob: 'uuid', claimedUntil: 'timestamptz',
+    ...CRAWL, holder: 'uuid', found: 'jsonb', visits: 'jsonb', room: 'integer', disallowedRoom: 'integer', now: 'timestamptz', claimedUntil: 'timestamptz',
   },
   (p) => `
   with fresh as (
-    select given.*, row_number() over (partition by given.disallowed order by given.position) as number
-      from jsonb_to_recordset(${p.pages}) as given
+    select given.*, row_number() over (partition by given.disallowed is null order by given.position) as number
+      from jsonb_to_recordset(${p.found}) as given
         (id uuid, url text, digest text, origin text, root_id uuid, depth integer, claimed boolean, disallowed text, position integer)
      where not exists (
        select 1 from knowledge_website_pages known
         where ${ofCrawl(p, 'known')} and known.url_digest = decode(given.digest, 'hex'))
   ), added as (
     insert into knowledge_website_pages as page
-      (id, organization_id, agent_id, crawl_id, root_id, origin, url, url_digest, depth, state, outcome, reason, attempts, available_at,
-       claim_id, claim_job, claimed_until)
+      (id, organization_id, agent_id, crawl_id, root_id, origin, url, url_digest, depth, state, outcome, reason, attempts, available_at, claim_id, claimed_until)
     select id, ${p.organizationId}, ${p.agentId}, ${p.crawlId}, root_id, origin, url, decode(digest, 'hex'), depth,
            case when disallowed is not null then 'done' when claimed then 'fetching' else 'pending' end,
            case when disallowed is not null then 'skipped' end, disallowed, case when claimed then 1 else 0 end, ${p.now},
-           case when claimed then ${p.claimId} end, case when claimed then ${p.claimJob} end, case when claimed then ${p.claimedUntil} end
+           case when claimed then ${p.holder} end, case when claimed then ${p.claimedUntil} end
       from fresh where number <= case when disallowed is null then ${p.room} else ${p.disallowedRoom} end
     on conflict (agent_id, url_digest) do update set
-      crawl_id = excluded.crawl_id, root_id = excluded.root_id, origin = excluded.origin, depth = excluded.depth, state = excluded.state,
-      outcome = excluded.outcome, reason = excluded.reason, gone = false, copy_of = null, moved_to = null, attempts = excluded.attempts, available_at = excluded.available_at,
-      claim_id = excluded.claim_id, claim_job = excluded.claim_job, claimed_until = excluded.claimed_until
+      crawl_id = excluded.crawl_id, root_id = excluded.root_id, origin = excluded.origin, depth = excluded.depth, state = excluded.state, outcome = excluded.outcome,
+      reason = case when page.outcome = 'indexed' then coalesce(excluded.reason, page.reason) else excluded.reason end, gone = false, moved_to = null, held = null,
+      attempts = excluded.attempts, available_at = excluded.available_at, claim_id = excluded.claim_id, claim_job = null, claimed_until = excluded.claimed_until
     returning page.id, page.url, page.state
+  ), counts as (
+    select (select count(*) from fresh where disallowed is null) > (select count(*) from added where state <> 'done') as full,
+           (select count(*) from added where state <> 'done')::integer as added, (select count(*) from added where state = 'done')::integer as disallowed
+  ), counted as (
+    update knowledge_websites site
+       set found = found + counts.added, disallowed = site.disallowed + counts.disallowed, budget_reached = budget_reached or counts.full, active_at = ${p.now}
+      from counts where ${ofCrawl(p, 'site')}
+  ), judged as (
+    select given.*, twin.url as twin
+      from jsonb_to_recordset(${p.visits}) as given
+        (id uuid, state text, outcome text, reason text, gone boolean, forget boolean, copy_of text, moved_to text, text_digest text, held jsonb, available_at timestamptz)
+      join knowledge_website_pages page on page.id = given.id and ${ofCrawl(p, 'page')}
+      left join lateral (
+        select other.url from knowledge_website_pages other
+         where ${ofCrawl(p, 'other')} and other.text_digest = decode(given.text_digest, 'hex') and other.id <> page.id
+           and (other.state <> 'done' or other.outcome = 'indexed') and ${rankOf('other')} < ${rankOf('page', 'given.copy_of')}
+         order by ${rankOf('other')} limit 1) twin on true
+  ), noted as (
+    update knowledge_website_pages page
+       set state = case when twin is null then judged.state else 'done' end,
+           outcome = case when twin is null then judged.outcome else 'skipped' end,
+           reason = case when twin is not null then 'It has the same text as ' || twin || '.' when judged.outcome = 'indexed' then page.reason else judged.reason end,
+           copy_of = case when twin is not null then sha256(convert_to(twin, 'UTF8'))
+                          when judged.text_digest is null then page.copy_of else decode(judged.copy_of, 'hex') end,
+           gone = judged.gone, moved_to = decode(judged.moved_to, 'hex'), text_digest = coalesce(decode(judged.text_digest, 'hex'), page.text_digest), held = judged.held,
+           available_at = coalesce(judged.available_at, page.available_at),
+           claim_id = case when twin is null and judged.state = 'fetching' then page.claim_id end,
+           claimed_until = case when twin is null and judged.state = 'fetching' then page.claimed_until end,
+           etag = case when forget or twin is not null then null else etag end,
+           last_modified = case when forget or twin is not null then null else last_modified end,
+           links = case when forget or twin is not null then null else links end
+      from judged
+     where page.id = judged.id and page.state = 'fetching' and page.claim_id = ${p.holder}
+    returning page.id, page.state
   )
-  select (select count(*) from fresh where disallowed is null)::int as fresh,
-         (select count(*) from added where state <> 'done')::int as added,
-         (select count(*) from added where state = 'done')::int as disallowed,
-         (select json_agg(json_build_object('id', id, 'url', url)) from added where state = 'fetching')::text as claimed`,
+  select counts.added, counts.disallowed, counts.full,
+         (select json_agg(json_build_object('id', id, 'url', url)) from added where state = 'fetching')::text as claimed,
+         (select json_agg(id) from noted where state = 'fetching')::text as kept
+    from counts`,
 );
 
-export const COUNT_FOUND = statement(
-  { ...CRAWL, found: 'integer', disallowed: 'integer', budgetReached: 'boolean', now: 'timestamptz' },
-  (p) => `
-  update knowledge_websites site
-     set found = found + ${p.found}, disallowed = disallowed + ${p.disallowed}, budget_reached = budget_reached or ${p.budgetReached}, active_at = ${p.now}
-   where ${ofCrawl(p, 'site')}`,
-);
+const PAGE_COLUMNS = `page.organization_id::text as "organizationId", page.agent_id::text as "agentId", page.crawl_id::text as "crawlId", page.id::text as id, page.url,
+  page.root_id::text as "rootId", page.origin, page.depth, page.attempts, page.etag, page.last_modified as "lastModified", page.links, page.document_id::text as "documentId"`;
 
-/** Claims whose workers are gone: their leases have ended, or the job that made them runs once more. */
-export const TAKE_BACK = statement(
-  { ...CRAWL, claimId: 'uuid', claimJob: 'uuid', now: 'timestamptz' },
-  (p) => `
-  update knowledge_website_pages page set state = 'pending', claim_id = null, claim_job = null, claimed_until = null
-   where ${ofCrawl(p, 'page')} and state = 'fetching'
-     and (claimed_until <= ${p.now} or (claim_job = ${p.claimJob} and claim_id <> ${p.claimId}))`,
-);
+const TURNS = `
+  from knowledge_website_origins turn
+  join knowledge_websites site on site.agent_id = turn.agent_id and site.crawl_id = turn.crawl_id and site.work_left`;
 
-/** Of each host the pages that are nearest to where the crawl began. Looked up once, whatever the plan: a second look would pass over what is locked, and take more. */
+/**
+ * Pages of all crawls of the host, in turns of their organizations and then of their crawls, nearest to the beginning first.
+ * While a site's sample is not complete its pages come in rounds, so that the same ones are in it whenever it is crawled.
+ */
 export const CLAIM = statement(
-  { ...CRAWL, origins: 'text[]', perHost: 'integer', claimId: 'uuid', claimJob: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
+  { origin: 'text', holder: 'uuid', limit: 'integer', sample: 'integer', now: 'timestamptz', claimedUntil: 'timestamptz' },
   (p) => `
   with due as materialized (
-      select picked.id from unnest(${p.origins}) as host (origin)
-       cross join lateral (
-         select waiting.id from knowledge_website_pages waiting
-          where ${ofCrawl(p, 'waiting')} and waiting.state = 'pending' and waiting.origin = host.origin and waiting.available_at <= ${p.now}
-          order by waiting.depth, waiting.id limit ${p.perHost} for update skip locked) picked)
+    select picked.id, row_number() over (partition by turn.organization_id order by picked.number, random()) as round ${TURNS}
+     cross join lateral (
+       select waiting.id, row_number() over (order by waiting.depth, waiting.url collate "C") as number from knowledge_website_pages waiting
+        where waiting.crawl_id = turn.crawl_id and waiting.origin = turn.origin and waiting.state = 'pending' and waiting.available_at <= ${p.now}
+        order by number
+        limit case when turn.repeated is not null then ${p.limit} else (
+          select case when count(*) > count(held) then 0 else greatest(${p.sample} - count(held), 0) end from knowledge_website_pages sampled
+           where sampled.crawl_id = turn.crawl_id and sampled.origin = turn.origin and sampled.state = 'fetching') end) picked
+     where turn.origin = ${p.origin} and turn.opened
+     order by round, random() limit ${p.limit}
+  )
   update knowledge_website_pages page
-     set state = 'fetching', attempts = attempts + 1, claim_id = ${p.claimId}, claim_job = ${p.claimJob}, claimed_until = ${p.claimedUntil}
-    from due
-   where page.id = due.id
-  returning page.id::text as id, page.url, page.root_id::text as "rootId", page.origin, page.depth, page.attempts, page.etag,
-            page.last_modified as "lastModified", page.links, page.document_id::text as "documentId"`,
+     set state = 'fetching', attempts = attempts + 1, claim_id = ${p.holder}, claim_job = null, claimed_until = ${p.claimedUntil}
+    from due where page.id = due.id and page.state = 'pending'
+  returning ${PAGE_COLUMNS}`,
 );
 
-export const RENEW = statement(
-  { ...CRAWL, claimId: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
+/** Pages of the host whose worker is gone: whoever has the lease is the only one. */
+export const TAKE_BACK = statement(
+  { origin: 'text', holder: 'uuid' },
   (p) => `
-  with alive as (update knowledge_websites site set active_at = ${p.now} where ${ofCrawl(p, 'site')} returning 1 as one)
-  update knowledge_website_pages page set claimed_until = ${p.claimedUntil}
-    from alive where ${ofCrawl(p, 'page')} and state = 'fetching' and claim_id = ${p.claimId}`,
+  update knowledge_website_pages set state = 'pending', claim_id = null, claim_job = null, claimed_until = null
+   where origin = ${p.origin} and state = 'fetching' and held is null and claim_id is distinct from ${p.holder}`,
 );
 
-/** Pages that were claimed and not tried. */
+/** Pages that were claimed and not visited. */
 export const RELEASE = statement(
-  { ...CRAWL, claimId: 'uuid', ids: 'uuid[]', availableAt: 'timestamptz[]' },
+  { holder: 'uuid' },
   (p) => `
-  update knowledge_website_pages page
-     set state = 'pending', attempts = greatest(attempts - 1, 0), available_at = given.at, claim_id = null, claim_job = null, claimed_until = null
-    from unnest(${p.ids}, ${p.availableAt}) as given (id, at)
-   where page.id = given.id and ${ofCrawl(p, 'page')} and state = 'fetching' and claim_id = ${p.claimId}`,
+  update knowledge_website_pages set state = 'pending', attempts = greatest(attempts - 1, 0), claim_id = null, claimed_until = null
+   where state = 'fetching' and held is null and claim_id = ${p.holder}`,
 );
 
-/** Whatever the claim still holds. */
-export const RELEASE_ALL = statement(
-  { ...CRAWL, claimId: 'uuid' },
+/** When there is something to do on the host: a page to visit, or sitemaps to read. */
+export const NEXT_DUE = statement(
+  { origin: 'text' },
   (p) => `
-  update knowledge_website_pages page
-     set state = 'pending', attempts = greatest(attempts - 1, 0), claim_id = null, claim_job = null, claimed_until = null
-   where ${ofCrawl(p, 'page')} and state = 'fetching' and claim_id = ${p.claimId}`,
+  select least(
+    (select min(page.available_at) ${TURNS}
+       join knowledge_website_pages page on page.crawl_id = turn.crawl_id and page.origin = turn.origin and page.state = 'pending'
+      where turn.origin = ${p.origin} and turn.opened),
+    (select min(turn.available_at) ${TURNS} where turn.origin = ${p.origin} and not turn.opened)) as due`,
 );
 
-/** Under the lock of the crawl: what became of pages that nothing is stored for. */
-export const NOTE_OUTCOMES = statement(
-  { ...CRAWL, claimId: 'uuid', pages: 'jsonb' },
+const unfinished = (of: string): string => `
+  (select 1 from knowledge_website_pages page where ${of} and page.state = 'pending'
+    union all select 1 from knowledge_website_pages page where ${of} and page.state = 'fetching' and page.held is null)`;
+
+/** Of the crawls, those that have no page and no sitemap left. */
+export const FINISHED = statement(
+  { crawlIds: 'uuid[]' },
   (p) => `
-  update knowledge_website_pages page
-     set state = given.state, outcome = given.outcome, reason = given.reason, gone = given.gone,
-         copy_of = decode(given.copy_of, 'hex'), moved_to = decode(given.moved_to, 'hex'),
-         available_at = coalesce(given.available_at, page.available_at), claim_id = null, claim_job = null, claimed_until = null,
-         etag = case when given.forget then null else etag end, last_modified = case when given.forget then null else last_modified end,
-         links = case when given.forget then null else links end
-    from jsonb_to_recordset(${p.pages}) as given
-      (id uuid, state text, outcome text, reason text, gone boolean, forget boolean, copy_of text, moved_to text, available_at timestamptz)
-   where page.id = given.id and ${ofCrawl(p, 'page')} and page.state = 'fetching' and page.claim_id = ${p.claimId}`,
+  select organization_id::text as "organizationId", agent_id::text as "agentId", crawl_id::text as "crawlId" from knowledge_websites site
+   where crawl_id = any(${p.crawlIds}) and work_left and not exists ${unfinished('page.crawl_id = site.crawl_id')}
+     and not exists (select 1 from knowledge_website_origins origin where origin.agent_id = site.agent_id and origin.crawl_id = site.crawl_id and not origin.opened)`,
+);
+
+/** Sites of the host whose sample is complete: it has enough pages, enough were looked at, or there are no more. */
+export const COMPLETE_SAMPLES = statement(
+  { origin: 'text', sample: 'integer', visited: 'integer' },
+  (p) => `
+  select turn.organization_id::text as "organizationId", turn.agent_id::text as "agentId", turn.crawl_id::text as "crawlId", turn.earlier ${TURNS}
+   cross join lateral (
+     select count(page.held) as held, count(*) filter (where page.state = 'done') as visited from knowledge_website_pages page
+      where page.organization_id = turn.organization_id and page.agent_id = turn.agent_id and page.crawl_id = turn.crawl_id and page.origin = turn.origin) sampled
+   where turn.origin = ${p.origin} and turn.opened and turn.repeated is null
+     and (sampled.held >= ${p.sample} or sampled.visited >= ${p.visited} or sampled.held > 0 and not exists ${unfinished('page.crawl_id = turn.crawl_id and page.origin = turn.origin')})`,
+);
+
+export const TAKE_HELD = statement(
+  { ...CRAWL, origin: 'text', holder: 'uuid', claimedUntil: 'timestamptz' },
+  (p) => `
+  update knowledge_website_pages page set claim_id = ${p.holder}, claimed_until = ${p.claimedUntil}
+   where ${ofCrawl(p, 'page')} and page.origin = ${p.origin} and page.state = 'fetching' and page.held is not null
+  returning ${PAGE_COLUMNS}, page.held::text as held`,
 );
 
 /**
@@ -160,150 +189,39 @@ export const NOTE_OUTCOMES = statement(
  * where one of them came first nothing is answered.
  */
 export const NOTE_INDEXED = statement(
-  { ...CRAWL, claimId: 'uuid', id: 'uuid', documentId: 'uuid', etag: 'text', lastModified: 'text', links: 'text' },
+  { ...CRAWL, holder: 'uuid', id: 'uuid', documentId: 'uuid', reason: 'text', etag: 'text', lastModified: 'text', links: 'text' },
   (p) => `
   with site as (select 1 from knowledge_websites site where ${ofCrawl(p, 'site')} for share),
        owner as (select 1 from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for key share)
   update knowledge_website_pages page
-     set state = 'done', outcome = 'indexed', reason = null, gone = false, copy_of = null, moved_to = null, document_id = ${p.documentId}, etag = ${p.etag},
-         last_modified = ${p.lastModified}, links = ${p.links}, claim_id = null, claim_job = null, claimed_until = null
-   where page.id = ${p.id} and ${ofCrawl(p, 'page')} and page.state = 'fetching' and page.claim_id = ${p.claimId}
+     set state = 'done', outcome = 'indexed', reason = ${p.reason}, gone = false, document_id = ${p.documentId}, etag = ${p.etag},
+         last_modified = ${p.lastModified}, links = ${p.links}, claim_id = null, claimed_until = null
+   where page.id = ${p.id} and ${ofCrawl(p, 'page')} and page.state = 'fetching' and page.claim_id = ${p.holder}
      and exists (select 1 from site) and exists (select 1 from owner)
   returning page.id`,
 );
 
-/** Of the addresses, those of pages that are in the crawl and may still be, or are, indexed. */
-export const INDEXABLE = statement(
-  { ...CRAWL, digests: 'text[]' },
+/** Under the lock of the crawl, all of whose pages have an outcome: of pages with one text that were indexed the first is kept. */
+export const SKIP_COPIES = statement(
+  CRAWL,
   (p) => `
-  select page.url from knowledge_website_pages page
-   where ${ofCrawl(p, 'page')} and page.url_digest in (select decode(digest, 'hex') from unnest(${p.digests}) as given (digest))
-     and (page.state <> 'done' or page.outcome = 'indexed')`,
+  update knowledge_website_pages page
+     set outcome = 'skipped', reason = 'It has the same text as ' || first.url || '.', copy_of = first.url_digest, etag = null, last_modified = null, links = null
+    from (select distinct on (text_digest) text_digest, id, url, url_digest from knowledge_website_pages indexed
+           where ${ofCrawl(p, 'indexed')} and outcome = 'indexed' and text_digest is not null
+           order by text_digest, ${rankOf('indexed')}) first
+   where ${ofCrawl(p, 'page')} and page.outcome = 'indexed' and page.text_digest = first.text_digest and page.id <> first.id`,
 );
 
-/**
- * Under the lock of the crawl, all of whose pages have an outcome: copies of pages that turned out not to be had are
- * visited once more, to stand for themselves. Where the other page only leads on, what it leads to counts.
- */
+/** The same of texts that no page has after all: the first of the copies is visited once more, to stand for itself. */
 export const RETURN_COPIES = statement(
   { ...CRAWL, now: 'timestamptz' },
   (p) => `
-  update knowledge_website_pages page set state = 'pending', outcome = null, reason = null, copy_of = null, available_at = ${p.now}
-    from knowledge_website_pages original
-   where ${ofCrawl(p, 'page')} and page.state = 'done' and page.outcome = 'skipped' and page.copy_of is not null
-     and ${ofCrawl(p, 'original')} and original.url_digest = page.copy_of and original.outcome <> 'indexed'
-     and not exists (
-       select 1 from knowledge_website_pages further
-        where ${ofCrawl(p, 'further')} and further.url_digest = coalesce(original.copy_of, original.moved_to) and further.id <> page.id
-          and (further.outcome = 'indexed' or coalesce(further.copy_of, further.moved_to) is not null))
-  returning page.id`,
-);
-
-/** When the crawl has something to do next: pages of each host, and of null claims that end. */
-export const NEXT_DUE = statement(
-  CRAWL,
-  (p) => `
-  select origin, min(available_at) as due from knowledge_website_pages page where ${ofCrawl(p, 'page')} and state = 'pending' group by origin
-  union all
-  select null, min(claimed_until) from knowledge_website_pages page where ${ofCrawl(p, 'page')} and state = 'fetching' having count(*) > 0`,
-);
-
-/** Under the lock of the crawl. Documents of pages that are no longer to be found; the next crawl asks for them as for new ones. */
-export const LEAVING = statement(
-  { ...CRAWL, keptRoots: 'uuid[]', limit: 'integer' },
-  (p) => `
-  update knowledge_website_pages page set etag = null, last_modified = null, links = null
-   where page.id in (
-     select id from knowledge_website_pages
-      where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and document_id is not null
-        and case when crawl_id = ${p.crawlId} then outcome = 'skipped' or gone else root_id <> all(${p.keptRoots}) end
-      limit ${p.limit})
-  returning page.document_id::text as "documentId"`,
-);
-
-/** Pages that earlier crawls indexed and this one did not come across. */
-export const UNFOUND = statement(
-  { ...CRAWL, exceptRoots: 'uuid[]', limit: 'integer' },
-  (p) => `
-  select url, depth from knowledge_website_pages
-   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and crawl_id <> ${p.crawlId} and document_id is not null
-     and root_id <> all(${p.exceptRoots})
-   order by depth, id limit ${p.limit}`,
-);
-
-/** Before a crawl begins: documents of sites that were removed. */
-export const LEAVING_OF_REMOVED_SITES = statement(
-  { ...CRAWL, limit: 'integer' },
-  (p) => `
-  update knowledge_website_pages page set etag = null, last_modified = null, links = null
-   where page.id in (
-     select id from knowledge_website_pages known
-      where known.organization_id = ${p.organizationId} and known.agent_id = ${p.agentId} and known.crawl_id <> ${p.crawlId}
-        and known.document_id is not null
-        and not exists (select 1 from knowledge_website_roots site 
-           where site.organization_id = known.organization_id and site.agent_id = known.agent_id and site.id = known.root_id)
-      limit ${p.limit})
-  returning page.document_id::text as "documentId"`,
-);
-
-/**
- * The documents are out of the index. A crawl that began meanwhile may have put one anew before that: its page is
- * visited once more.
- */
-export const NOTE_REMOVED = statement(
-  { ...CRAWL, documentIds: 'uuid[]' },
-  (p) => `
-  update knowledge_website_pages page
-     set document_id = null, etag = null, last_modified = null, links = null,
-         state = case when crawl_id <> ${p.crawlId} and outcome = 'indexed' then 'pending' else state end,
-         outcome = case when crawl_id <> ${p.crawlId} and outcome = 'indexed' then null else outcome end
-   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and document_id = any(${p.documentIds})`,
-);
-
-/** Under the lock of the crawl: pages that it did not find, of which nothing is in the index. */
-export const REMOVE_UNFOUND = statement(
-  { ...CRAWL, keptRoots: 'uuid[]', limit: 'integer' },
-  (p) => `
-  delete from knowledge_website_pages
-   where id in (
-     select id from knowledge_website_pages
-      where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and crawl_id <> ${p.crawlId}
-        and document_id is null and root_id <> all(${p.keptRoots})
-      limit ${p.limit})
-  returning 1 as one`,
-);
-
-/** What became of the pages of each site. */
-export const TALLIES = statement(
-  CRAWL,
-  (p) => `
-  select site.id::text as id, site.root_url as "rootUrl", coalesce(sum(tally.indexed), 0)::int as indexed, coalesce(sum(tally.failed), 0)::int as failed,
-         coalesce(sum(tally.skipped), 0)::int as skipped, first.reason as "firstReason", coalesce(first.away, false) as away,
-         example.url as "exampleUrl", example.reason as "exampleReason"
-    from knowledge_website_roots site
-    left join lateral (
-      select count(*) filter (where outcome = 'indexed') as indexed, count(*) filter (where outcome = 'failed') as failed,
-             count(*) filter (where outcome = 'skipped') as skipped
-        from knowledge_website_pages page where ${ofCrawl(p, 'page')} and page.root_id = site.id) tally on true
-    left join lateral (
-      select page.reason, page.outcome = 'failed' and not page.gone as away
-        from knowledge_website_pages page where ${ofCrawl(p, 'page')} and page.root_id = site.id and page.depth = 0 and page.outcome <> 'indexed'
-       order by page.id limit 1) first on true
-    left join lateral (
-      select page.url, page.reason
-        from knowledge_website_pages page where ${ofCrawl(p, 'page')} and page.root_id = site.id and page.outcome = 'failed'
-       order by page.depth, page.id limit 1) example on true
-   where site.organization_id = ${p.organizationId} and site.agent_id = ${p.agentId}
-   group by site.id, site.root_url, site.position, first.reason, first.away, example.url, example.reason
-   order by site.position`,
-);
-
-/** Under the lock of the crawl. `state` null leaves it as it is: nothing was to be crawled. */
-export const END_CRAWL = statement(
-  { ...CRAWL, state: 'text', lastError: 'text', succeededAt: 'timestamptz', nextCrawlAt: 'timestamptz', now: 'timestamptz' },
-  (p) => `
-  update knowledge_websites site
-     set work_left = false, state = coalesce(${p.state}, state), last_error = ${p.lastError}, active_at = ${p.now},
-         last_successful_at = coalesce(${p.succeededAt}, last_successful_at), next_crawl_at = ${p.nextCrawlAt}
-   where ${ofCrawl(p, 'site')}`,
+  update knowledge_website_pages page set state = 'pending', outcome = null, reason = null, attempts = 0, copy_of = null, available_at = ${p.now}
+    from (select distinct on (text_digest) id from knowledge_website_pages copy
+           where ${ofCrawl(p, 'copy')} and outcome = 'skipped' and copy_of is not null and text_digest is not null
+             and not exists (select 1 from knowledge_website_pages kept
+               where ${ofCrawl(p, 'kept')} and kept.text_digest = copy.text_digest and kept.outcome = 'indexed')
+           order by text_digest, ${rankOf('copy')}) first
+   where page.id = first.id`,
 );

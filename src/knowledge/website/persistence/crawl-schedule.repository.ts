@@ -1,66 +1,19 @@
+import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { Database, statement, type Transaction } from '../../../platform/database/index.js';
+import { sql } from 'kysely';
+import { Database, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import { StoredWebsite, tables } from './website.entities.js';
 import type { CrawlKey } from './website.repository.js';
 
-const DUE = statement(
-  { now: 'timestamptz', limit: 'integer' },
-  (p) => `
-  select organization_id::text as "organizationId", agent_id::text as "agentId" from knowledge_websites site
-   where next_crawl_at <= ${p.now}
-     and exists (select 1 from agents where agents.organization_id = site.organization_id and agents.id = site.agent_id and agents.type <> 'classic')
-   order by next_crawl_at limit ${p.limit}`,
-);
-
-const STILL_DUE = statement(
-  { organizationId: 'uuid', agentId: 'uuid', now: 'timestamptz' },
-  (p) => `
-  select 1 as one from knowledge_websites
-   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and next_crawl_at <= ${p.now} for update`,
-);
-
-const STANDING = statement(
-  { before: 'timestamptz', limit: 'integer' },
-  (p) => `
-  select organization_id::text as "organizationId", agent_id::text as "agentId", crawl_id::text as "crawlId" from knowledge_websites site
-   where work_left and active_at < ${p.before} and exists (select 1 from agents where agents.organization_id = site.organization_id and agents.id = site.agent_id)
-   order by active_at limit ${p.limit}`,
-);
-
-const TAKE_UP = statement(
-  { organizationId: 'uuid', agentId: 'uuid', crawlId: 'uuid', before: 'timestamptz', now: 'timestamptz' },
-  (p) => `
-  update knowledge_websites set active_at = ${p.now}
-   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and crawl_id = ${p.crawlId} and work_left and active_at < ${p.before}
-  returning 1 as one`,
-);
-
-const DELETED_AGENTS = statement(
-  { limit: 'integer' },
-  (p) => `
-  select distinct left_behind.organization_id::text as "organizationId", left_behind.agent_id::text as "agentId"
-    from (select organization_id, agent_id from knowledge_websites union select organization_id, agent_id from knowledge_website_pages) left_behind
-   where not exists (select 1 from agents where agents.organization_id = left_behind.organization_id and agents.id = left_behind.agent_id) limit ${p.limit}`,
-);
-
-const REMOVE_PAGES = statement(
-  { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
-  (p) => `
-  delete from knowledge_website_pages where id in (
-    select page.id from knowledge_website_pages page
-     where page.organization_id = ${p.organizationId} and page.agent_id = ${p.agentId}
-       and not exists (select 1 from agents where agents.organization_id = page.organization_id and agents.id = page.agent_id) limit ${p.limit})
-  returning 1 as one`,
-);
-
-const REMOVE_WEBSITE = statement(
-  { organizationId: 'uuid', agentId: 'uuid' },
-  (p) => `
-  delete from knowledge_websites site
-   where organization_id = ${p.organizationId} and agent_id = ${p.agentId}
-     and not exists (select 1 from agents where agents.organization_id = site.organization_id and agents.id = site.agent_id)`,
-);
-
 type Agent = Omit<CrawlKey, 'crawlId'>;
+
+const websites = tables
+  .selectFrom('knowledge_websites as site')
+  .innerJoin('agents', (join) => join.onRef('agents.id', '=', 'site.agent_id').onRef('agents.organization_id', '=', 'site.organization_id'))
+  .select(['site.organization_id as organizationId', 'site.agent_id as agentId']);
+
+const isGone = (table: string) =>
+  sql<boolean>`not exists (select 1 from agents where agents.organization_id = ${sql.ref(`${table}.organization_id`)} and agents.id = ${sql.ref(`${table}.agent_id`)})`;
 
 /** Of all organizations: which crawls are to begin, or to be taken up, and what agents that are gone have left. */
 @Injectable()
@@ -68,34 +21,62 @@ export class CrawlSchedule {
   constructor(private readonly database: Database) {}
 
   due(now: Date, limit: number): Promise<Agent[]> {
-    return DUE.run<Agent>(this.database, { now, limit });
+    const due = websites.where('site.next_crawl_at', '<=', now.toISOString()).where('agents.type', '<>', 'classic').orderBy('site.next_crawl_at').limit(limit);
+    return rowsOf(this.database, due);
   }
 
   /** Locks the website where its crawl is due still. */
-  async lockDue(transaction: Transaction, { organizationId, agentId }: Agent, now: Date): Promise<boolean> {
-    return (await STILL_DUE.run(transaction, { organizationId, agentId, now })).length > 0;
+  async lockDue({ em }: Transaction, { organizationId, agentId }: Agent, now: Date): Promise<boolean> {
+    const due = { organizationId, agentId, nextCrawlAt: { $lte: now } };
+    return (await em.findOne(StoredWebsite, due, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })) !== null;
   }
 
   /** Crawls of which nothing was heard since. */
   standing(before: Date, limit: number): Promise<CrawlKey[]> {
-    return STANDING.run<CrawlKey>(this.database, { before, limit });
+    const standing = websites
+      .select('site.crawl_id as crawlId')
+      .where('site.work_left', '=', true)
+      .where('site.active_at', '<', before.toISOString())
+      .orderBy('site.active_at')
+      .limit(limit);
+    return rowsOf(this.database, standing);
   }
 
   /** @returns false where it moves again */
-  async takeUp(transaction: Transaction, { organizationId, agentId, crawlId }: CrawlKey, before: Date, now: Date): Promise<boolean> {
-    return (await TAKE_UP.run(transaction, { organizationId, agentId, crawlId, before, now })).length > 0;
+  async takeUp({ em }: Transaction, { organizationId, agentId, crawlId }: CrawlKey, before: Date, now: Date): Promise<boolean> {
+    const standing = { organizationId, agentId, crawlId, workLeft: true, activeAt: { $lt: before } };
+    return (await em.nativeUpdate(StoredWebsite, standing, { activeAt: now })) > 0;
   }
 
   deletedAgents(limit: number): Promise<Agent[]> {
-    return DELETED_AGENTS.run<Agent>(this.database, { limit });
+    const left = tables
+      .selectFrom('knowledge_websites as site')
+      .select(['site.organization_id as organizationId', 'site.agent_id as agentId'])
+      .where(isGone('site'))
+      .union(
+        tables
+          .selectFrom('knowledge_website_pages as page')
+          .select(['page.organization_id as organizationId', 'page.agent_id as agentId'])
+          .where(isGone('page')),
+      )
+      .limit(limit);
+    return rowsOf(this.database, left);
   }
 
   /** Of an agent that is gone; nothing of one that is there. @returns how many were removed */
   async removePages({ organizationId, agentId }: Agent, limit: number): Promise<number> {
-    return (await REMOVE_PAGES.run(this.database, { organizationId, agentId, limit })).length;
+    const some = tables
+      .selectFrom('knowledge_website_pages as page')
+      .select('page.id')
+      .where('page.organization_id', '=', organizationId)
+      .where('page.agent_id', '=', agentId)
+      .where(isGone('page'))
+      .limit(limit);
+    return (await rowsOf(this.database, tables.deleteFrom('knowledge_website_pages').where('id', 'in', some).returning('id'))).length;
   }
 
   async removeWebsite({ organizationId, agentId }: Agent): Promise<void> {
-    await REMOVE_WEBSITE.run(this.database, { organizationId, agentId });
+    const website = tables.deleteFrom('knowledge_websites as site').where('site.organization_id', '=', organizationId).where('site.agent_id', '=', agentId);
+    await rowsOf(this.database, website.where(isGone('site')).returning('agent_id'));
   }
 }

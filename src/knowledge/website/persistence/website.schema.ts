@@ -1,10 +1,23 @@
-import { z } from 'zod';
-import { type ContextSchema, JsonDocument, migration } from '../../../platform/database/index.js';
-import { unreadSitemaps } from '../application/sitemaps.js';
+import { type ContextSchema, migration } from '../../../platform/database/index.js';
+import { CrawledHost, StoredOrigin, StoredPage, StoredRoot, StoredWebsite } from './website.entities.js';
 
-export const EXCLUDED_URLS = new JsonDocument('knowledge_website_roots.excluded_urls', z.array(z.string()));
-export const SELECTED_URLS = new JsonDocument('knowledge_website_roots.selected_urls', z.array(z.string()));
-export const UNREAD_SITEMAPS = new JsonDocument('knowledge_website_origins.sitemaps', unreadSitemaps);
+/** Of hosts, not of organizations: a server that is crawled does not care for whom. There are rows only while a host is asked or paced. */
+const hostSlots = migration('2026112330_crawl_host_slots', [
+  `create table crawl_host_slots (
+    host text not null,
+    slot smallint not null,
+    holder uuid not null,
+    leased_until timestamptz not null,
+    primary key (host, slot)
+  )`,
+  `create index crawl_host_slots_leased_until on crawl_host_slots (leased_until)`,
+  `create table crawl_hosts (
+    host text primary key,
+    next_at timestamptz not null default 'epoch',
+    wanted_at timestamptz not null default 'epoch',
+    wanted_by uuid
+  )`,
+]);
 
 /** No foreign key leads to the agent: an agent's pages are removed in batches. */
 const init = migration('2026112340_knowledge_websites', [
@@ -80,4 +93,24 @@ const copies = migration('2026112370_knowledge_website_copies', [
 /** What is left to be read of a site's sitemaps; null once all were. */
 const withUnreadSitemaps = migration('2026112391_knowledge_website_unread_sitemaps', ['alter table knowledge_website_origins add column sitemaps jsonb']);
 
-export const websiteSchema: ContextSchema = { entities: [], documents: [EXCLUDED_URLS, SELECTED_URLS, UNREAD_SITEMAPS], migrations: [init, copies, withUnreadSitemaps] };
+/** Of the pages by the host: whose sitemaps were read, what is boilerplate on them, and which of them have the same text. */
+const byHost = migration('2026112680_knowledge_website_by_host', [
+  `alter table knowledge_website_origins
+    add column opened boolean not null default true, add column available_at timestamptz(3) not null default 'epoch',
+    add column repeated text, add column earlier text`,
+  'create index knowledge_website_origins_origin on knowledge_website_origins (origin)',
+  'alter table knowledge_website_pages add column text_digest bytea, add column held jsonb',
+  'create index knowledge_website_pages_text on knowledge_website_pages (crawl_id, text_digest) where text_digest is not null',
+]);
+
+/** One worker at a time has a host. `crawl_host_slots` is the former release's, which may run beside this one. */
+const hostLeases = migration('2026112681_crawl_host_leases', [
+  `alter table crawl_hosts add column holder uuid, add column leased_until timestamptz not null default 'epoch'`,
+]);
+
+export const crawlHostsSchema: ContextSchema = { entities: [CrawledHost], migrations: [hostSlots, hostLeases] };
+
+export const websiteSchema: ContextSchema = {
+  entities: [StoredWebsite, StoredRoot, StoredOrigin, StoredPage, ...crawlHostsSchema.entities],
+  migrations: [init, copies, withUnreadSitemaps, byHost, ...crawlHostsSchema.migrations],
+};

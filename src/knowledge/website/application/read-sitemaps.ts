@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock/index.js';
+import { Database } from '../../../platform/database/index.js';
+import type { UnreadSitemaps } from '../domain/unread-sitemaps.js';
+import { HOST_BUSY_MS } from '../limits.js';
+import { CrawlOrigins, type UnopenedSite } from '../persistence/crawl-origins.repository.js';
+import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
+import { type CrawlContext, CrawlSuperseded } from './crawl-context.js';
+import type { HostSlice } from './host-slice.js';
+import { HttpRobots } from './http-robots.js';
+import { HttpSitemaps } from './http-sitemaps.js';
+
+/** Adds the pages that the sitemaps of a host list to the crawls that have not seen them yet; their other pages come after. */
+@Injectable()
+export class ReadSitemaps {
+  constructor(
+    private readonly origins: CrawlOrigins,
+    private readonly pages: CrawlPages,
+    private readonly robots: HttpRobots,
+    private readonly sitemaps: HttpSitemaps,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute(slice: HostSlice): Promise<void> {
+    for (const site of await this.origins.unopened(slice.origin, this.clock.now())) {
+      if (slice.isOver) return;
+      const crawl = await slice.crawl(site);
+      try {
+        if (crawl) await this.open(slice, crawl.context, site);
+      } catch (error) {
+        if (!(error instanceof CrawlSuperseded)) throw error;
+        crawl?.context.end(error);
+      }
+    }
+  }
+
+  private async open(slice: HostSlice, context: CrawlContext, { sitemaps: earlier }: UnopenedSite): Promise<void> {
+    const { origin, host, signal } = slice;
+    // Its pages fail unasked where that is too long for a crawl.
+    if (slice.isAway || context.full) return this.note(context, [], null, false);
+    const listed = await host.connected(async () => {
+      const rules = await this.robots.rulesOf(host, origin, signal, context.crawl.startedAt);
+      if (rules.closed !== null) return { pages: [], unread: null, isBusy: false };
+      const isWanted = (url: URL): boolean => rules.allows(url) && context.scope.pageAt(url.href) !== null;
+      const request = { host, origin, crawlDelayMs: rules.crawlDelayMs, sitemaps: rules.sitemaps, unread: earlier, maxUrls: context.budget };
+      return this.sitemaps.pagesOf({ ...request, isWanted, isOver: () => slice.isOver }, signal);
+    });
+    const found = listed.pages.flatMap((url) => {
+      const page = context.scope.pageAt(url);
+      return page ? [{ ...page, depth: 1 }] : [];
+    });
+    await this.note(context, found, listed.unread, listed.isBusy);
+  }
+
+  private async note(context: CrawlContext, found: readonly FoundPage[], unread: UnreadSitemaps | null, isBusy: boolean): Promise<void> {
+    const { crawl, origin, holder } = context;
+    const unknown = context.unknownOf(found);
+    const availableAt = new Date(this.clock.now().getTime() + (isBusy ? HOST_BUSY_MS : 0));
+    const recorded = await this.database.transaction(async (transaction) => {
+      const locked = await this.pages.lock(transaction, crawl);
+      if (!locked) throw new CrawlSuperseded();
+      await this.origins.noteSitemaps(transaction, crawl, origin, unread, availableAt);
+      return this.pages.record(transaction, crawl, holder, unknown, [], locked);
+    });
+    context.remember(unknown, recorded);
+  }
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { Block } from '../../parsing/domain/parsed-document.js';
+
+/** Whether a reader finds anything there. */
+export function hasText(blocks: readonly Block[]): boolean {
+  return blocks.some((block) => /[\p{L}\p{N}]/u.test(textOf(block)));
+}
+
+/** The same for pages with the same text, whatever their address and title. In hex. */
+export function textDigest(blocks: readonly Block[]): string {
+  const hash = createHash('sha256');
+  for (const block of blocks) hash.update(`${block.kind} ${textOf(block)}\0`);
+  return hash.digest('hex');
+}
+
+export function charactersOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + (block.kind === 'table' ? block.rows.flat().join(' ') : block.text).length, 0);
+}
+
+/** Without differences of white space. */
+export function textOf(block: Block): string {
+  const text = block.kind === 'table' ? block.rows.map((row) => row.join('\t')).join('\n') : block.text;
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
