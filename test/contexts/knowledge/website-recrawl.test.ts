@@ -3,6 +3,8 @@ import { OutboxEmbeddingQueue } from '../../../src/knowledge/index/jobs/outbox-e
 import { type TestOrganization, useService } from '../../support/harness.js';
 import { searchKnowledge } from '../../support/knowledge.js';
 import { pdfOf } from '../../support/pdf-writer.js';
+import { statementsOf } from '../../support/statements.js';
+import { until } from '../../support/until.js';
 import { useSite } from '../../support/site-server.js';
 import { AgentWebsite } from '../../support/websites.js';
 
@@ -164,5 +166,27 @@ describe('what a crawl reads', () => {
     const own = asked.mock.calls.filter(([, , agentId]) => agentId === agent.agentId).length;
     expect(own).toBeGreaterThan(0);
     expect(own).toBeLessThan(13);
+  });
+
+  it('costs three statements a page at most, besides those of its document', async () => {
+    const links = Array.from({ length: 60 }, (_none, index) => `/p/${index}`);
+    site.article('/', { title: 'Home', text: 'Home.', links });
+    for (const link of links) site.article(link, { title: link, text: `This is ${link}.` });
+    const agent = await website();
+    const isOver = async (): Promise<boolean> => {
+      const rows = await service.database.query<{ state: string }>('select state as watched from knowledge_websites where agent_id = $1::uuid', [agent.agentId]);
+      return JSON.stringify(rows).includes('SUCCESS');
+    };
+    const statements = await statementsOf(
+      service.database,
+      async () => {
+        await agent.put({ rootUrl: site.url('/') });
+        await until(isOver, 'the crawl ends', { everyMs: 50 });
+      },
+      /knowledge_website|crawl_hosts/,
+    );
+    const own = statements.filter((sql) => !sql.includes('as watched'));
+    expect((await agent.read()).body.sync.pages).toMatchObject({ found: 61, indexed: 61 });
+    expect(own.length / 61).toBeLessThanOrEqual(3);
   });
 });

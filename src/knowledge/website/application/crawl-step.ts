@@ -80,6 +80,6 @@ export class CrawlStep {
     if (!locked) throw new CrawlSuperseded();
     // What is left out of the known pages is nothing that the sites have more of.
     const pages = locked.budgetReached ? [] : found.slice(0, locked.room);
-    if (pages.length > 0) await this.pages.record(transaction, crawl, newId(), pages, [], locked);
+    if (pages.length > 0) await this.pages.record(transaction, crawl, newId(), pages, []);
   }
 }

@@ -58,10 +58,10 @@ export class ReadSitemaps {
     const unknown = context.unknownOf(found);
     const availableAt = new Date(this.clock.now().getTime() + (isBusy ? HOST_BUSY_MS : 0));
     const recorded = await this.database.transaction(async (transaction) => {
-      const locked = await this.pages.lock(transaction, crawl);
-      if (!locked) throw new CrawlSuperseded();
+      const result = await this.pages.record(transaction, crawl, holder, unknown, []);
+      if (!result) throw new CrawlSuperseded();
       await this.origins.noteSitemaps(transaction, crawl, origin, unread, availableAt);
-      return this.pages.record(transaction, crawl, holder, unknown, [], locked);
+      return result;
     });
     context.remember(unknown, recorded);
   }

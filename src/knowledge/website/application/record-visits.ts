@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
-import { Database, DatabaseUnavailable } from '../../../platform/database/index.js';
+import { Database, DatabaseUnavailable, type SqlExecutor, type Transaction } from '../../../platform/database/index.js';
 import { secureRandomBytes } from '../../../platform/ids/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
@@ -61,13 +61,14 @@ export class RecordVisits {
   }
 
   private async note(context: CrawlContext, found: readonly FoundPage[], notes: readonly NotedVisit[]): Promise<Recorded> {
-    const recorded = await this.database.transaction(async (transaction) => {
-      const locked = await this.pages.lock(transaction, context.crawl);
-      if (!locked) throw new CrawlSuperseded();
-      const others = new Set(found.map(({ origin }) => origin).filter((origin) => origin !== context.origin));
+    const others = new Set(found.map(({ origin }) => origin).filter((origin) => origin !== context.origin));
+    const record = (executor: SqlExecutor): Promise<Recorded | null> => this.pages.record(executor, context.crawl, context.holder, found, notes);
+    const handOn = async (transaction: Transaction): Promise<Recorded | null> => {
       for (const origin of others) await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
-      return this.pages.record(transaction, context.crawl, context.holder, found, notes, locked);
-    });
+      return record(transaction);
+    };
+    const recorded = await (others.size === 0 ? record(this.database) : this.database.transaction(handOn));
+    if (!recorded) throw new CrawlSuperseded();
     context.remember(found, recorded);
     return recorded;
   }

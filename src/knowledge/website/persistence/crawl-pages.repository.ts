@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
-import { Database, inBatches, storableText, toDate, type Transaction } from '../../../platform/database/index.js';
+import { Database, inBatches, type SqlExecutor, storableText, toDate, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import type { PageOutcome } from '../domain/crawl-result.js';
@@ -55,7 +55,7 @@ export interface NotedVisit {
 export interface LockedCrawl {
   /** Pages that may still be added. */
   readonly room: number;
-  readonly disallowedRoom: number;
+  readonly budgetReached: boolean;
 }
 
 export interface Recorded {
@@ -80,40 +80,29 @@ export class CrawlPages {
   ) {}
 
   /** Keeps the crawl the current one until the transaction ends. @returns null when it is not */
-  async lock(transaction: Transaction, crawl: CrawlKey): Promise<(LockedCrawl & { readonly budgetReached: boolean }) | null> {
-    const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; disallowed: number; budgetReached: boolean }>(transaction, keyOf(crawl));
-    if (!row) return null;
-    const budget = row.budget ?? 0;
-    return { room: Math.max(budget - row.found, 0), disallowedRoom: Math.max(budget - row.disallowed, 0), budgetReached: row.budgetReached };
+  async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl | null> {
+    const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(transaction, keyOf(crawl));
+    return row ? { room: Math.max((row.budget ?? 0) - row.found, 0), budgetReached: row.budgetReached } : null;
   }
 
   /**
    * Adds pages that the crawl does not have yet, in their order, while there is room, and notes what visits came to; pages
-   * of which another worker has taken over the host are left to it. In the transaction of `lock`.
+   * of which another worker has taken over the host are left to it.
+   * @returns null when the crawl is not the current one any more
    */
-  async record(
-    transaction: Transaction,
-    crawl: CrawlKey,
-    holder: string,
-    found: readonly FoundPage[],
-    visits: readonly NotedVisit[],
-    locked: LockedCrawl,
-  ): Promise<Recorded> {
+  async record(executor: SqlExecutor, crawl: CrawlKey, holder: string, found: readonly FoundPage[], visits: readonly NotedVisit[]): Promise<Recorded | null> {
     const claimed = new Map<string, string>();
     const kept = new Set<string>();
-    let { room, disallowedRoom } = locked;
     let [added, full] = [0, false];
     const noted = visits.map((visit) => visitRow(visit));
     const batches = [...inBatches(found.map((page, position) => foundRow(page, position)), bytesOf)];
     for (const [index, pages] of (batches.length > 0 ? batches : [[]]).entries()) {
       const last = index >= batches.length - 1;
-      const [result] = await sql.RECORD.run<{ added: number; disallowed: number; full: boolean; claimed: string | null; kept: string | null }>(
-        transaction,
-        { ...keyOf(crawl), holder, found: pages, visits: last ? noted : [], room, disallowedRoom, now: this.clock.now(), claimedUntil: this.claimedUntil() },
+      const [result] = await sql.RECORD.run<{ added: number; full: boolean; claimed: string | null; kept: string | null }>(
+        executor,
+        { ...keyOf(crawl), holder, found: pages, visits: last ? noted : [], now: this.clock.now(), claimedUntil: this.claimedUntil() },
       );
-      if (!result) continue;
-      room -= result.added;
-      disallowedRoom -= result.disallowed;
+      if (!result) return null;
       added += result.added;
       full ||= result.full;
       for (const { id, url } of JSON.parse(result.claimed ?? '[]') as { id: string; url: string }[]) claimed.set(url, id);

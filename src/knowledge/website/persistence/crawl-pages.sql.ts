@@ -13,54 +13,20 @@ const ofCrawl = (p: CrawlReferences, table: string): string =>
 /** Of pages with the same text the first one is kept: none that names another as canonical, then the nearest to where the crawl began. */
 const rankOf = (page: string, copyOf = `${page}.copy_of`): string => `(${copyOf} is not null, ${page}.depth, length(${page}.url), ${page}.url collate "C")`;
 
-/** Keeps the crawl the current one until the transaction ends; no row where it is not, or its agent is gone. */
-export const LOCK_CRAWL = statement(
-  CRAWL,
-  (p) => `
+const lockCrawl = (p: CrawlReferences): string => `
   select budget, found, disallowed, budget_reached as "budgetReached" from knowledge_websites site
    where ${ofCrawl(p, 'site')} and exists (
-     select 1 from agents where agents.organization_id = site.organization_id and agents.id = site.agent_id) for update`,
-);
+     select 1 from agents where agents.organization_id = site.organization_id and agents.id = site.agent_id) for update`;
 
-/**
- * Under the lock of the crawl: the pages that visits have led to, and what became of the visited pages. What the last crawl
- * knew of a found page stays with it. A page whose text another one has, or had in the last crawl, is skipped at once.
- */
-export const RECORD = statement(
-  {
-    ...CRAWL, holder: 'uuid', found: 'jsonb', visits: 'jsonb', room: 'integer', disallowedRoom: 'integer', now: 'timestamptz', claimedUntil: 'timestamptz',
-  },
-  (p) => `
-  with fresh as (
-    select given.*, row_number() over (partition by given.disallowed is null order by given.position) as number
-      from jsonb_to_recordset(${p.found}) as given
-        (id uuid, url text, digest text, origin text, root_id uuid, depth integer, claimed boolean, disallowed text, position integer)
-     where not exists (
-       select 1 from knowledge_website_pages known
-        where ${ofCrawl(p, 'known')} and known.url_digest = decode(given.digest, 'hex'))
-  ), added as (
-    insert into knowledge_website_pages as page
-      (id, organization_id, agent_id, crawl_id, root_id, origin, url, url_digest, depth, state, outcome, reason, attempts, available_at, claim_id, claimed_until)
-    select id, ${p.organizationId}, ${p.agentId}, ${p.crawlId}, root_id, origin, url, decode(digest, 'hex'), depth,
-           case when disallowed is not null then 'done' when claimed then 'fetching' else 'pending' end,
-           case when disallowed is not null then 'skipped' end, disallowed, case when claimed then 1 else 0 end, ${p.now},
-           case when claimed then ${p.holder} end, case when claimed then ${p.claimedUntil} end
-      from fresh where number <= case when disallowed is null then ${p.room} else ${p.disallowedRoom} end
-    on conflict (agent_id, url_digest) do update set
-      crawl_id = excluded.crawl_id, root_id = excluded.root_id, origin = excluded.origin, depth = excluded.depth, state = excluded.state, outcome = excluded.outcome,
-      reason = case when page.outcome = 'indexed' then coalesce(excluded.reason, page.reason) else excluded.reason end, gone = false, moved_to = null, held = null,
-      attempts = excluded.attempts, available_at = excluded.available_at, claim_id = excluded.claim_id, claim_job = null, claimed_until = excluded.claimed_until
-    returning page.id, page.url, page.state
-  ), counts as (
-    select (select count(*) from fresh where disallowed is null) > (select count(*) from added where state <> 'done') as full,
-           (select count(*) from added where state <> 'done')::integer as added, (select count(*) from added where state = 'done')::integer as disallowed
-  ), counted as (
-    update knowledge_websites site
-       set found = found + counts.added, disallowed = site.disallowed + counts.disallowed, budget_reached = budget_reached or counts.full, active_at = ${p.now}
-      from counts where ${ofCrawl(p, 'site')}
-  ), judged as (
+/** Keeps the crawl the current one until the transaction ends; no row where it is not, or its agent is gone. */
+export const LOCK_CRAWL = statement(CRAWL, lockCrawl);
+
+type RecordReferences = CrawlReferences & { readonly holder: string; readonly visits: string };
+
+const noteVisits = (p: RecordReferences): string => `
+  judged as (
     select given.*, twin.url as twin
-      from jsonb_to_recordset(${p.visits}) as given
+      from locked cross join jsonb_to_recordset(${p.visits}) as given
         (id uuid, state text, outcome text, reason text, gone boolean, forget boolean, copy_of text, moved_to text, text_digest text, held jsonb, available_at timestamptz)
       join knowledge_website_pages page on page.id = given.id and ${ofCrawl(p, 'page')}
       left join lateral (
@@ -85,8 +51,52 @@ export const RECORD = statement(
       from judged
      where page.id = judged.id and page.state = 'fetching' and page.claim_id = ${p.holder}
     returning page.id, page.state
-  )
-  select counts.added, counts.disallowed, counts.full,
+  )`;
+
+/**
+ * The pages that visits have led to, and what became of the visited pages; no row where the crawl is not the current one. What
+ * the last crawl knew of a found page stays with it. A page whose text another one has, or had in the last crawl, is skipped
+ * at once. Where two of these meet, the second does not see what the first has added: such pages are left as they are, and
+ * pages with the same text are told apart at the crawl's end.
+ */
+export const RECORD = statement(
+  {
+    ...CRAWL, holder: 'uuid', found: 'jsonb', visits: 'jsonb', now: 'timestamptz', claimedUntil: 'timestamptz',
+  },
+  (p) => `
+  with locked as (${lockCrawl(p)}
+  ), fresh as (
+    select given.*, case when given.disallowed is null then locked.budget - locked.found else locked.budget - locked.disallowed end as room,
+           row_number() over (partition by given.disallowed is null order by given.position) as number
+      from locked cross join jsonb_to_recordset(${p.found}) as given
+        (id uuid, url text, digest text, origin text, root_id uuid, depth integer, claimed boolean, disallowed text, position integer)
+     where not exists (
+       select 1 from knowledge_website_pages known
+        where ${ofCrawl(p, 'known')} and known.url_digest = decode(given.digest, 'hex'))
+  ), added as (
+    insert into knowledge_website_pages as page
+      (id, organization_id, agent_id, crawl_id, root_id, origin, url, url_digest, depth, state, outcome, reason, attempts, available_at, claim_id, claimed_until)
+    select id, ${p.organizationId}, ${p.agentId}, ${p.crawlId}, root_id, origin, url, decode(digest, 'hex'), depth,
+           case when disallowed is not null then 'done' when claimed then 'fetching' else 'pending' end,
+           case when disallowed is not null then 'skipped' end, disallowed, case when claimed then 1 else 0 end, ${p.now},
+           case when claimed then ${p.holder} end, case when claimed then ${p.claimedUntil} end
+      from fresh where number <= room
+    on conflict (agent_id, url_digest) do update set
+      crawl_id = excluded.crawl_id, root_id = excluded.root_id, origin = excluded.origin, depth = excluded.depth, state = excluded.state, outcome = excluded.outcome,
+      reason = case when page.outcome = 'indexed' then coalesce(excluded.reason, page.reason) else excluded.reason end, gone = false, moved_to = null, held = null,
+      attempts = excluded.attempts, available_at = excluded.available_at, claim_id = excluded.claim_id, claim_job = null, claimed_until = excluded.claimed_until
+      where page.crawl_id <> excluded.crawl_id
+    returning page.id, page.url, page.state
+  ), counts as (
+    select exists (select 1 from fresh where disallowed is null and number > room) or locked."budgetReached" as full,
+           (select count(*) from added where state <> 'done')::integer as added, (select count(*) from added where state = 'done')::integer as disallowed
+      from locked
+  ), counted as (
+    update knowledge_websites site
+       set found = found + counts.added, disallowed = site.disallowed + counts.disallowed, budget_reached = counts.full, active_at = ${p.now}
+      from counts where ${ofCrawl(p, 'site')}
+  ), ${noteVisits(p)}
+  select counts.added, counts.full,
          (select json_agg(json_build_object('id', id, 'url', url)) from added where state = 'fetching')::text as claimed,
          (select json_agg(id) from noted where state = 'fetching')::text as kept
     from counts`,
