@@ -189,4 +189,7 @@ const postings = migration('2026112660_knowledge_postings', [
   'create index knowledge_chunks_unplaced on knowledge_chunks (document_id) where number is null',
 ]);
 
-export const knowledgeSchema: ContextSchema = { entities: [StoredDocument, StoredChunk], migrations: [init, keywords, generation, parts, postings] };
+/** Compared by the database alone. */
+const PARTITION_SCOPE = new CustomerJson('knowledge_partitions.scope');
+
+export const knowledgeSchema: ContextSchema = { entities: [StoredDocument, StoredChunk], documents: [PARTITION_SCOPE], migrations: [init, keywords, generation, parts, postings] };
