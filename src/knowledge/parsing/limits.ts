@@ -54,16 +54,10 @@ export const MAX_COLUMNS = 500;
 export const MAX_ARCHIVE_MEMBERS = 20_000;
 /** Of all members that are read of one archive, inflated. */
 export const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
-/** Deeper elements of HTML are read as if they were not nested. */
-export const MAX_ELEMENT_DEPTH = 200;
 /** Tags of deeper elements of HTML do not even reach the parser, and XML that is nested deeper is broken: to read it would take time with the square of its depth. */
 export const MAX_OPEN_ELEMENTS = 1_000;
 /** Tags and texts of one HTML document; all of them are held at once. */
-export const MAX_HTML_EVENTS = 1_000_000;
-/** Main content is looked for in pages of up to this many elements; beyond that its cost grows too much. */
-export const MAX_MAIN_CONTENT_ELEMENTS = 15_000;
-/** The depths of these elements together: the text below each of them is read again for each element around it. */
-export const MAX_MAIN_CONTENT_DEPTHS = 400_000;
+export const MAX_HTML_PIECES = 1_000_000;
 export const MAX_LINKS = 5_000;
 export const MAX_LINK_CHARACTERS = 2_048;
 export const MAX_PDF_PAGES = 5_000;

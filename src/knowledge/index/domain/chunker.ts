@@ -5,23 +5,32 @@ import { splitText } from './split-text.js';
 export interface Chunk {
   /** The headings above it, outermost first; null where there are none. */
   readonly heading: string | null;
-  /** Of the page, nearest above it: what stands after the `#` of an address. */
-  readonly anchor?: string | null;
+  /** The nearest at or before its start that an address can end with. */
+  readonly anchor: string | null;
   readonly page: number | null;
   readonly text: string;
 }
 
 export const HEADING_SEPARATOR = ' › ';
-/** Headings that are whole paragraphs say nothing as headings. */
+/** Longer headings are whole paragraphs, which stand in the text too. */
 const MAX_HEADING_LENGTH = 200;
 /** Below it a section shares a chunk with its neighbours. */
 const SMALL = 400;
 
-interface Piece {
+interface Place {
+  /** Headings, and the terms below them. */
   readonly path: readonly string[];
+  /** How many of the path are headings. */
+  readonly headings: number;
   readonly page: number | null;
+  readonly anchor: string | null;
+}
+
+interface Piece extends Place {
   readonly text: string;
   readonly size: number;
+  /** It leads in what follows it: `The options are:`. */
+  readonly isLead: boolean;
 }
 
 /** Cuts a document where it is cut already: at its headings, then between paragraphs, rows, lines and sentences. */
@@ -31,19 +40,37 @@ export function* chunksOf({ blocks }: Pick<ParsedDocument, 'blocks'>): Generator
   for (const piece of pieces(blocks)) {
     const last = open.at(-1);
     if (last && !fits(last, piece, size)) {
-      yield merged(open);
-      [open, size] = [[], 0];
+      const kept = leadsOf(open, piece);
+      if (kept.length < open.length) yield merged(open.slice(0, open.length - kept.length));
+      open = kept;
+      size = kept.reduce((sum, lead) => sum + lead.size, 0);
     }
+    size += piece.size + (last && isUnder(last, piece) ? 0 : sizeOf(piece.path.at(-1) ?? ''));
     open.push(piece);
-    size += piece.size;
   }
   if (open.length > 0) yield merged(open);
 }
 
+/** Those at the end that lead in the next one, as far as they fit in a chunk with it. */
+function leadsOf(open: readonly Piece[], next: Piece): Piece[] {
+  let start = open.length;
+  let size = next.size;
+  for (let lead = open.at(start - 1); lead?.isLead === true && isUnder(lead, next); lead = open.at(start - 1)) {
+    size += lead.size;
+    if (start === 0 || size > CHUNK_SIZE.max) break;
+    start -= 1;
+  }
+  return open.slice(start);
+}
+
+function isUnder(outer: Place, inner: Place): boolean {
+  return outer.path.every((name, index) => inner.path[index] === name);
+}
+
 function fits(last: Piece, next: Piece, size: number): boolean {
   if (size + next.size > CHUNK_SIZE.target) return size < SMALL && size + next.size <= CHUNK_SIZE.max && sameTop(last, next);
-  if (last.path.join('\n') === next.path.join('\n')) return true;
-  return sameTop(last, next) && (size < SMALL || next.size < SMALL / 2);
+  const isSameSection = last.headings === next.headings && last.path.slice(0, last.headings).every((name, index) => next.path[index] === name);
+  return isSameSection || (sameTop(last, next) && (size < SMALL || next.size < SMALL / 2));
 }
 
 function sameTop(left: Piece, right: Piece): boolean {
@@ -62,7 +89,7 @@ function merged(pieces: readonly Piece[]): Chunk {
     lines.push(piece.text);
   }
   const heading = path.join(HEADING_SEPARATOR);
-  return { heading: heading === '' ? null : heading, page: pieces.find(({ page }) => page !== null)?.page ?? null, text: lines.join('\n\n') };
+  return { heading: heading === '' ? null : heading, anchor: pieces[0]?.anchor ?? null, page: pieces.find(({ page }) => page !== null)?.page ?? null, text: lines.join('\n\n') };
 }
 
 function commonPath(paths: readonly (readonly string[])[]): readonly string[] {
@@ -72,29 +99,38 @@ function commonPath(paths: readonly (readonly string[])[]): readonly string[] {
 }
 
 function* pieces(blocks: readonly Block[]): Generator<Piece> {
-  const path: { readonly level: number; readonly name: string }[] = [];
+  let path: { readonly level: number; readonly name: string }[] = [];
   // A heading with nothing under it is content: a list of contents, or a slide with a title alone.
-  let bare: { readonly name: string; readonly page: number | null } | null = null;
-  const names = (): string[] => path.map(({ name }) => name);
-  const piece = (text: string, page: number | null, under = names()): Piece => ({ path: under, page, text, size: sizeOf(text) });
+  let bare: Piece | null = null;
+  const placeOf = ({ page, anchor, term }: Block): Place => {
+    const names = path.map(({ name }) => name);
+    return { path: term === undefined ? names : [...names, term], headings: names.length, page: page ?? null, anchor: anchor ?? null };
+  };
   for (const block of blocks) {
-    const page = block.page ?? null;
-    if (block.kind === 'heading') {
-      const name = block.text.replace(/\s+/g, ' ').trim();
-      if (name === '') continue;
-      const isDeeper = (path.at(-1)?.level ?? 0) < block.level;
-      if (bare && !isDeeper) yield piece(bare.name, bare.page, names().slice(0, -1));
-      while ((path.at(-1)?.level ?? 0) >= block.level) path.pop();
-      path.push({ level: block.level, name: name.slice(0, MAX_HEADING_LENGTH).toWellFormed() });
-      bare = { name, page };
+    if (block.kind !== 'heading') {
+      const place = placeOf(block);
+      for (const text of textsOf(block)) {
+        bare = null;
+        yield { ...place, text, size: sizeOf(text), isLead: block.kind === 'text' && /[:：]$/.test(text) };
+      }
       continue;
     }
-    for (const text of textsOf(block)) {
-      bare = null;
-      yield piece(text, page);
-    }
+    const name = oneLine(block.text);
+    if (name === '') continue;
+    if (bare && (path.at(-1)?.level ?? 0) >= block.level) yield bare;
+    path = path.filter(({ level }) => level < block.level);
+    const outer = placeOf(block);
+    path.push({ level: block.level, name: name.slice(0, MAX_HEADING_LENGTH).toWellFormed() });
+    bare = { ...outer, text: name, size: sizeOf(name), isLead: false };
+    if (name.length <= MAX_HEADING_LENGTH) continue;
+    for (const text of paragraphs(name)) yield { ...placeOf(block), text, size: sizeOf(text), isLead: true };
+    bare = null;
   }
-  if (bare) yield piece(bare.name, bare.page, names().slice(0, -1));
+  if (bare) yield bare;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 function textsOf(block: Exclude<Block, { kind: 'heading' }>): Iterable<string> {
@@ -104,27 +140,31 @@ function textsOf(block: Exclude<Block, { kind: 'heading' }>): Iterable<string> {
 
 /** Paragraphs that were given as one are pieces of their own, so that one that has changed leaves the chunks of others alone. */
 function* paragraphs(text: string): Generator<string> {
-  for (const paragraph of text.split(/\n\s*\n/)) yield* splitText(paragraph, ['\n', 'sentence', 'word']);
+  for (const paragraph of text.split(/\n\s*\n/)) yield* splitText(paragraph, ['item', 'sentence', '\n', 'word']);
 }
 
-function* tableTexts([header = [], ...rows]: readonly (readonly string[])[]): Generator<string> {
-  const line = (row: readonly string[]): string => row.map((cell) => cell.replace(/\s+/g, ' ').trim()).join(' | ');
-  const head = line(header).slice(0, CHUNK_SIZE.target / 2).toWellFormed();
-  if (rows.length === 0) {
-    yield* splitText(line(header), ['sentence', 'word']);
-    return;
-  }
+/** Each part of a table has its captions and the row that names the columns. */
+function* tableTexts(table: readonly (readonly string[])[]): Generator<string> {
+  const line = (row: readonly string[]): string => row.map(oneLine).join(' | ').replace(/(?: \|)+\s*$/, '');
+  const headerRows = Math.max(0, table.findIndex((row) => row.findLastIndex((cell) => cell !== '') > 0)) + 1;
+  const head = table.slice(0, headerRows).map(line).join('\n');
+  const rows = table.slice(headerRows);
+  // One that takes most of a chunk is told once.
+  const isRepeated = rows.length > 0 && sizeOf(head) <= CHUNK_SIZE.target / 2;
+  if (!isRepeated) yield* splitText(head, ['\n', 'sentence', 'word']);
   let lines: string[] = [];
-  let size = 0;
+  const start = isRepeated ? sizeOf(head) : 0;
+  let size = start;
+  const part = (): string => [...(isRepeated ? [head] : []), ...lines].join('\n');
   for (const row of rows) {
-    for (const part of splitText(line(row), ['sentence', 'word'], CHUNK_SIZE.target - Math.min(sizeOf(head), CHUNK_SIZE.target / 2))) {
-      if (lines.length > 0 && sizeOf(head) + size + sizeOf(part) > CHUNK_SIZE.target) {
-        yield [head, ...lines].join('\n');
-        [lines, size] = [[], 0];
+    for (const text of splitText(line(row), ['sentence', 'word'], CHUNK_SIZE.target - start)) {
+      if (lines.length > 0 && size + sizeOf(text) > CHUNK_SIZE.target) {
+        yield part();
+        [lines, size] = [[], start];
       }
-      lines.push(part);
-      size += sizeOf(part);
+      lines.push(text);
+      size += sizeOf(text);
     }
   }
-  if (lines.length > 0) yield [head, ...lines].join('\n');
+  if (lines.length > 0) yield part();
 }

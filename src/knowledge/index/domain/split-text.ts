@@ -1,9 +1,11 @@
 import { CHUNK_SIZE, sizeOf } from './chunk-size.js';
 
-type Boundary = '\n' | ' ' | 'sentence' | 'word';
+type Boundary = '\n' | ' ' | 'item' | 'sentence' | 'word';
 
 /** What ends a sentence, in scripts of all kinds, with what closes a quotation after it. */
-const SENTENCE = /[.!?…]["'”’»)\]]*(?=\s)|[。！？｡؟।။៕]["'”’»」』）]*/gu;
+const SENTENCE = /[.!?…]["'”’»)\]]*(?=\s+[^\p{Ll}\s])|[。！？｡؟।။៕]["'”’»」』）]*/gu;
+/** The end of a line before an item of a list. */
+const ITEM = /\n(?=\s*(?:[-*•]|\d+[.)])\s)/g;
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
 /** A word is looked for in the last part of what fits, so that a text without any is cut in linear time. */
 const LOOK_BACK = 80;
@@ -40,8 +42,8 @@ function cutAt(text: string, from: number, end: number, boundaries: readonly Bou
   const part = text.slice(from, end);
   for (const boundary of boundaries) {
     const cut = lastBoundary(part, boundary);
-    // A cut near the beginning would leave a scrap.
-    if (cut > part.length / 3) return from + cut;
+    // A cut near the beginning would leave a scrap, which is better only than a sentence in two parts.
+    if (cut > part.length / 3 || (cut > 0 && boundary === 'sentence' && endsSoon(text, from + cut, part.length))) return from + cut;
   }
   const lastWord = lastSegment(part);
   const cut = lastWord > part.length / 2 ? from + lastWord : end;
@@ -53,8 +55,14 @@ function lastBoundary(part: string, boundary: Boundary): number {
   if (boundary === '\n' || boundary === ' ') return part.lastIndexOf(boundary) + 1;
   if (boundary === 'word') return Math.max(part.lastIndexOf(' '), part.lastIndexOf('\u3000')) + 1;
   let last = 0;
-  for (const { 0: mark, index } of part.matchAll(SENTENCE)) last = index + mark.length;
+  for (const { 0: mark, index } of part.matchAll(boundary === 'item' ? ITEM : SENTENCE)) last = index + mark.length;
   return last;
+}
+
+/** Whether the sentence that begins there fits in one part. */
+function endsSoon(text: string, from: number, length: number): boolean {
+  const next = text.slice(from, from + length);
+  return from + length >= text.length || next.search(SENTENCE) >= 0 || next.includes('\n');
 }
 
 /** Where the last word begins that the part may have cut. */

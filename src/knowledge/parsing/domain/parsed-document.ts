@@ -3,13 +3,22 @@ export const DOCUMENT_FORMATS = ['text', 'markdown', 'html', 'pdf', 'docx', 'ppt
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 /** A piece of a document's text, in reading order. */
-export type Block =
-  | { readonly kind: 'heading'; /** 1 to 6. */ readonly level: number; readonly text: string; readonly page?: number }
-  /** A paragraph or a list; lines are separated by `\n`. */
-  | { readonly kind: 'text'; readonly text: string; readonly page?: number }
-  | { readonly kind: 'code'; readonly text: string; readonly page?: number }
-  /** The first row names the columns. */
-  | { readonly kind: 'table'; readonly rows: readonly (readonly string[])[]; readonly page?: number };
+export type Block = BlockPlace &
+  (
+    | { readonly kind: 'heading'; /** 1 to 6. */ readonly level: number; readonly text: string }
+    /** A paragraph or a list; lines are separated by `\n`. */
+    | { readonly kind: 'text' | 'code'; readonly text: string }
+    /** Rows with one cell before the others are captions; the next one names the columns. */
+    | { readonly kind: 'table'; readonly rows: readonly (readonly string[])[] }
+  );
+
+interface BlockPlace {
+  readonly page?: number;
+  /** The nearest at or before it that an address can end with. */
+  readonly anchor?: string;
+  /** What it defines or is the content of, below the headings: a `dt`, a `summary`, a tab; those around it first, separated by ` › `. */
+  readonly term?: string;
+}
 
 /** What an HTML page says about itself and others; URLs are absolute and without fragment. */
 export interface PageFacts {

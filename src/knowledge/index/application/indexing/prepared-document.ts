@@ -34,7 +34,7 @@ export async function prepareDocument(source: IndexedSource, parsed: ParsedDocum
   const whole = createHash('sha256').update(JSON.stringify([title, source.url, source.scope === null ? null : Object.entries(source.scope).sort()]));
   const chunks: PreparedChunk[] = [];
   let bytes = 0;
-  for (const { heading: given, anchor: name = null, page, text: raw } of chunksOf(parsed)) {
+  for (const { heading: given, anchor: name, page, text: raw } of chunksOf(parsed)) {
     const [heading, anchor, text] = [given === null ? null : storableText(given), name === null ? null : storableText(name), storableText(raw)];
     const digest = createHash('sha256').update(embeddedText(title, heading, text)).digest('hex');
     whole.update(`${digest} ${String(page)} ${anchor === null ? '' : JSON.stringify(anchor)}`);

@@ -10,8 +10,10 @@ export class BlockList {
   private readonly list: Block[] = [];
   private characters = 0;
   private cells = 0;
-  /** That of what is added from now on. */
+  /** Those of what is added from now on. */
   page: number | undefined;
+  anchor: string | undefined;
+  term: string | undefined;
 
   get blocks(): readonly Block[] {
     return this.list;
@@ -62,9 +64,10 @@ export class BlockList {
 
   /** One that another reader made. */
   add(block: Block, characters = lengthOf(block)): void {
-    this.characters += characters;
+    const place = { ...(this.page !== undefined && { page: this.page }), ...(this.anchor !== undefined && { anchor: this.anchor }), ...(this.term !== undefined && { term: this.term }) };
+    this.characters += characters + (this.anchor?.length ?? 0) + (this.term?.length ?? 0);
     BlockList.checkHeld(this.characters);
-    this.list.push(this.page === undefined ? block : { ...block, page: this.page });
+    this.list.push({ ...block, ...place });
   }
 }
 

@@ -1,208 +1,249 @@
 import { BlockList } from '../formats/block-list.js';
 import { oneLine } from '../formats/text-of.js';
+import { isCallToFollow } from './call-to-follow.js';
+import { isLayout, rowsOf } from './html-table.js';
+import { type HtmlElement, type HtmlTree, textIn } from './html-tree.js';
+import { mathText } from './math-text.js';
 
 /** They stand in a line with what is around them; every other element stands for itself. */
 const INLINE = new Set([
-  ...['a', 'abbr', 'acronym', 'b', 'bdi', 'bdo', 'big', 'cite', 'code', 'data', 'del', 'dfn', 'em', 'font', 'i', 'img', 'ins', 'kbd', 'label'],
-  ...['mark', 'q', 'rp', 'rt', 'ruby', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'tt', 'u', 'var', 'wbr', 'nobr'],
+  ...['a', 'abbr', 'acronym', 'b', 'bdi', 'bdo', 'big', 'button', 'cite', 'code', 'data', 'del', 'dfn', 'em', 'font', 'i', 'input', 'ins', 'kbd', 'label', 'mark', 'nobr'],
+  ...['output', 'q', 'ruby', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'tt', 'u', 'var', 'wbr'],
 ]);
-/** A cell with more text is a part of a page that a table arranges. */
-const MAX_DATA_CELL_CHARACTERS = 2_000;
 const HEADING = /^h([1-6])$/;
+const MAX_INDENT = 10;
+const MAX_TERM_CHARACTERS = 500;
+const MAX_ANCHOR_CHARACTERS = 200;
 
-interface OpenTable {
-  rows: string[][];
-  /** Where tables arrange a page, their cells are read like any other part of it. */
-  isLayout: boolean;
-  inCell: boolean;
-}
-
-/** Makes blocks of the elements and texts of an HTML document, which come one by one. */
+/** Makes blocks of the elements of an HTML document. */
 export class HtmlBlocks {
   private line = '';
   /** Finished lines of the block in the making. */
   private lines: string[] = [];
   /** Of the list item that has begun, until its first text comes. */
   private mark = '';
-  private lists: ('ul' | 'ol')[] = [];
-  private numbers: number[] = [];
-  private readonly tables: OpenTable[] = [];
-  private pre = 0;
-  private code = '';
-  private ruby = 0;
+  private readonly lists: { readonly isOrdered: boolean; next: number }[] = [];
+  /** In a table's cell or a heading, where everything is one text. */
+  private isOneText = false;
+  private anchor: string | undefined;
 
-  constructor(private readonly blocks: BlockList) {}
+  /**
+   * @param tabs what panels are called
+   * @param addressOf where a link leads to; null where that says nothing to a reader
+   */
+  constructor(
+    private readonly blocks: BlockList,
+    private readonly tabs: HtmlTree['tabs'],
+    private readonly addressOf: (href: string) => string | null,
+  ) {}
 
-  open(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (name === 'rp' || name === 'rt') this.ruby += 1;
-    if (name === 'br') this.breakLine();
+  /** The element as a block of its own, or several. */
+  add(element: HtmlElement): void {
+    this.breakBlock();
+    this.within(element);
+    this.breakBlock();
+  }
+
+  private within(element: HtmlElement): void {
+    for (const child of element.children) {
+      if (typeof child === 'string') this.text(child);
+      else if (!child.isLeftOut) this.element(child);
+    }
+  }
+
+  private element(element: HtmlElement): void {
+    const { name, attributes, role } = element;
+    this.noteAnchor(element);
+    const level = HEADING.exec(name)?.[1] ?? (role === 'heading' ? (attributes['aria-level'] ?? '2') : undefined);
+    if (level !== undefined && !this.isOneText) this.heading(element, Number.parseInt(level, 10) || 2);
+    else if (name === 'br') this.breakLine();
     else if (name === 'img') this.text(` ${attributes['alt'] ?? ''} `);
-    if (INLINE.has(name) || name === 'br') return;
-    if (name === 'pre') this.openPre();
-    else if (name === 'table') this.openTable(attributes);
-    else if (name === 'tr' && this.table) this.openRow(this.table);
-    else if (name === 'td' || name === 'th') this.openCell();
-    else if (name === 'ul' || name === 'ol') this.openList(name, attributes);
-    else if (name === 'li') this.openItem();
-    else if (this.goesOn(name)) this.breakLine();
-    else this.flush();
+    else if (name === 'a') this.link(element);
+    else if (name === 'math') this.text(` ${mathText(element)} `);
+    else if (name === 'rt' || name === 'rp') return;
+    else if (name === 'button') this.button(element);
+    else if (INLINE.has(name)) this.within(element);
+    else this.block(element);
   }
 
-  text(text: string): void {
-    if (this.ruby > 0) return;
-    if (this.pre > 0) this.code += text;
-    else this.line += text;
-    BlockList.checkHeld(this.line.length + this.code.length);
+  private block(element: HtmlElement): void {
+    const { name } = element;
+    const label = element.role === 'tabpanel' ? (this.tabs.get(element.attributes['id'] ?? '-') ?? this.tabs.get(element.attributes['aria-labelledby'] ?? '-')) : undefined;
+    if (name === 'pre' && !this.isOneText) this.code(element);
+    else if (name === 'table') this.table(element);
+    else if (name === 'ul' || name === 'ol' || name === 'menu') this.list(element);
+    else if (name === 'li') this.item(element);
+    else if ((name === 'dl' || name === 'details') && !this.isInText) this.described(element);
+    else if (label !== undefined && !this.isInText) this.under(label, element);
+    else if (this.isInText && !HEADING.test(name)) {
+      this.breakLine();
+      this.within(element);
+      this.breakLine();
+    } else this.add(element);
   }
 
-  close(name: string): void {
-    if (name === 'rp' || name === 'rt') this.ruby -= 1;
-    if (INLINE.has(name) || name === 'br') return;
-    const level = HEADING.exec(name)?.[1];
-    if (level !== undefined && !this.isInTable) this.closeHeading(Number(level));
-    else if (name === 'pre') this.closePre();
-    else if (name === 'table') this.closeTable();
-    else if (name === 'td' || name === 'th') this.closeCell();
-    else if (name === 'ul' || name === 'ol') this.closeList();
-    else if (this.goesOn(name)) this.breakLine();
-    else this.flush();
+  private get isInText(): boolean {
+    return this.isOneText || this.lists.length > 0;
   }
 
-  end(): void {
-    while (this.tables.length > 0) this.closeTable();
-    this.flush();
-  }
-
-  /** Whether an element of this name ends a line only, and not the block. */
-  private goesOn(name: string): boolean {
-    if (this.isInTable || name === 'dt' || name === 'dd') return true;
-    return this.lists.length > 0 && !HEADING.test(name);
-  }
-
-  private get table(): OpenTable | undefined {
-    return this.tables.at(-1);
-  }
-
-  private get isInTable(): boolean {
-    return this.table?.isLayout === false;
+  private text(text: string): void {
+    // What a block begins with says which anchor is the nearest.
+    if (this.line === '' && this.lines.length === 0) this.blocks.anchor = this.anchor;
+    this.line += this.line === '' ? text.trimStart() : text;
+    BlockList.checkHeld(this.line.length);
   }
 
   private breakLine(): void {
-    const line = this.pre > 0 ? '' : oneLine(this.line);
-    if (this.pre > 0) this.code += '\n';
-    else this.line = '';
+    const line = oneLine(this.line);
+    this.line = '';
     if (line === '') return;
     this.lines.push(`${this.mark}${line}`);
     this.mark = '';
   }
 
-  private flush(): void {
-    if (this.pre > 0) return;
+  private breakBlock(): void {
     this.breakLine();
     this.blocks.text(this.lines.join('\n'));
     this.lines = [];
   }
 
-  private closeHeading(level: number): void {
-    this.breakLine();
-    this.blocks.heading(level, this.lines.join(' '));
-    this.lines = [];
-  }
-
-  private openPre(): void {
-    if (!this.isInTable && this.pre === 0) this.flush();
-    this.pre += 1;
-  }
-
-  private closePre(): void {
-    this.pre = Math.max(0, this.pre - 1);
-    if (this.pre > 0) return;
-    // A list's code stands after the items before it.
-    if (this.isInTable) this.line += this.code;
-    else {
-      this.flush();
-      this.blocks.code(this.code);
-    }
-    this.code = '';
-  }
-
-  private openList(name: 'ul' | 'ol', { start }: Readonly<Record<string, string>>): void {
-    if (this.lists.length === 0 && !this.isInTable) this.flush();
-    else this.breakLine();
-    this.lists.push(name);
-    this.numbers.push(Number.parseInt(start ?? '', 10) || 1);
-  }
-
-  private openItem(): void {
-    this.breakLine();
-    const number = this.numbers.pop() ?? 1;
-    this.numbers.push(number + 1);
-    const mark = this.lists.at(-1) === 'ol' ? `${number}.` : '-';
-    this.mark = `${'  '.repeat(Math.max(0, this.lists.length - 1))}${mark} `;
-  }
-
-  private closeList(): void {
-    this.breakLine();
-    this.lists.pop();
-    this.numbers.pop();
-    if (this.lists.length === 0 && !this.isInTable) this.flush();
-  }
-
-  private openTable({ role = '' }: Readonly<Record<string, string>>): void {
-    const outer = this.table;
-    if (outer && !outer.isLayout) this.makeLayout(outer);
-    this.flush();
-    this.tables.push({ rows: [], isLayout: /^(presentation|none)$/i.test(role), inCell: false });
-  }
-
-  /** What was read of it as a table becomes text. */
-  private makeLayout(table: OpenTable): void {
-    const before = [...table.rows.flat(), ...this.lines, this.line].map(oneLine).filter((text) => text !== '');
-    this.line = '';
-    this.lines = before;
-    table.rows = [];
-    table.isLayout = true;
-  }
-
-  private openRow(table: OpenTable): void {
-    this.breakLine();
-    if (!table.isLayout) table.rows.push([]);
-  }
-
-  private openCell(): void {
-    if (this.table?.isLayout === false) {
-      // A caption, or a cell that was not closed.
-      this.closeCell();
-      this.table.inCell = true;
-    } else this.flush();
-  }
-
-  private closeCell(): void {
-    const { table } = this;
-    if (!table || table.isLayout) {
-      this.flush();
-      return;
-    }
+  /** The text of an element apart from the block in the making, where it is all one text. */
+  private textOf(element: HtmlElement): string {
+    const outer = { line: this.line, lines: this.lines, mark: this.mark, isOneText: this.isOneText };
+    const lists = this.lists.splice(0);
+    Object.assign(this, { line: '', lines: [], mark: '', isOneText: true });
+    this.within(element);
     this.breakLine();
     const text = this.lines.join('\n');
-    this.lines = [];
-    if (table.inCell) {
-      if (table.rows.length === 0) table.rows.push([]);
-      table.rows.at(-1)?.push(text);
-    } else this.blocks.text(text);
-    table.inCell = false;
+    this.lists.push(...lists);
+    Object.assign(this, outer);
+    return text;
   }
 
-  private closeTable(): void {
-    if (this.isInTable) this.closeCell();
-    const table = this.tables.pop();
-    if (table && !table.isLayout) this.addTable(table.rows);
-    this.flush();
+  private heading(element: HtmlElement, level: number): void {
+    this.breakBlock();
+    const text = this.textOf(element);
+    this.blocks.anchor = this.anchor;
+    this.blocks.heading(level, text);
   }
 
-  private addTable(rows: readonly (readonly string[])[]): void {
-    const cells = rows.flat();
-    if (cells.some((cell) => cell.length > MAX_DATA_CELL_CHARACTERS)) for (const cell of cells) this.blocks.text(cell);
-    else this.blocks.table(rows);
+  private link(element: HtmlElement): void {
+    const start = this.line.length;
+    this.within(element);
+    const { href } = element.attributes;
+    if (href === undefined) return;
+    const text = this.line.slice(start).trim();
+    const isMail = /^mailto:/i.test(href);
+    if (isMail ? text.includes('@') : !isCallToFollow(text)) return;
+    const address = this.addressOf(href);
+    if (address !== null && text !== '') this.line = `${this.line.trimEnd()} (${address})`;
   }
+
+  /** One that opens a part of the content is called like it; any other does something. */
+  private button(element: HtmlElement): void {
+    const opensPart = this.isOneText || element.attributes['aria-controls'] !== undefined || element.attributes['aria-expanded'] !== undefined;
+    if (opensPart && element.letters > 0) this.add(element);
+  }
+
+  private code(element: HtmlElement): void {
+    this.breakBlock();
+    this.blocks.anchor = this.anchor;
+    this.blocks.code(codeIn(element));
+  }
+
+  private table(element: HtmlElement): void {
+    if (isLayout(element) && !this.isOneText) {
+      this.add(element);
+      return;
+    }
+    if (this.isOneText) {
+      this.breakLine();
+      this.within(element);
+      this.breakLine();
+      return;
+    }
+    this.breakBlock();
+    const { anchor } = this;
+    const rows = rowsOf(element, (cell) => this.textOf(cell));
+    this.blocks.anchor = anchor;
+    this.blocks.table(rows);
+  }
+
+  private list(element: HtmlElement): void {
+    if (this.isInText) this.breakLine();
+    else this.breakBlock();
+    this.lists.push({ isOrdered: element.name === 'ol', next: Number.parseInt(element.attributes['start'] ?? '', 10) || 1 });
+    this.within(element);
+    this.breakLine();
+    this.lists.pop();
+    if (!this.isInText) this.breakBlock();
+  }
+
+  private item(element: HtmlElement): void {
+    this.breakLine();
+    const list = this.lists.at(-1);
+    const indent = '  '.repeat(Math.min(MAX_INDENT, Math.max(0, this.lists.length - 1)));
+    this.mark = `${indent}${list?.isOrdered === true ? `${list.next}.` : '-'} `;
+    if (list) list.next += 1;
+    this.within(element);
+    this.breakLine();
+    this.mark = '';
+  }
+
+  /** What a term or a summary stands for goes under it. */
+  private described(element: HtmlElement): void {
+    this.breakBlock();
+    let terms: string[] = [];
+    for (const part of partsOf(element)) {
+      if (typeof part === 'string') this.text(part);
+      else if (/^(?:dt|summary)$/.test(part.name)) {
+        this.noteAnchor(part);
+        this.blocks.anchor = this.anchor;
+        terms.push(oneLine(this.textOf(part)));
+      } else if (part.letters > 0) {
+        this.under(terms.join(', '), part);
+        if (element.name === 'dl') terms = [];
+      }
+    }
+    this.breakBlock();
+    if (element.name === 'dl' || element.elements.length === 1) this.blocks.text(terms.join('\n'));
+  }
+
+  private under(term: string, element: HtmlElement): void {
+    this.breakBlock();
+    const outer = this.blocks.term;
+    this.blocks.term = [outer ?? '', oneLine(term)].filter((part) => part !== '').join(' › ').slice(0, MAX_TERM_CHARACTERS).toWellFormed() || undefined;
+    this.noteAnchor(element);
+    if (INLINE.has(element.name) || element.name === 'dd' || element.role === 'tabpanel') this.add(element);
+    else this.element(element);
+    this.breakBlock();
+    this.blocks.term = outer;
+  }
+
+  private noteAnchor({ name, attributes }: HtmlElement): void {
+    const anchor = (attributes['id'] ?? (name === 'a' ? attributes['name'] : undefined))?.trim() ?? '';
+    if (anchor !== '' && anchor.length <= MAX_ANCHOR_CHARACTERS && !/\s/.test(anchor)) this.anchor = anchor.toWellFormed();
+  }
+}
+
+/** Terms and what they stand for, also where they are grouped. */
+function partsOf(element: HtmlElement): readonly (HtmlElement | string)[] {
+  return element.children.flatMap((child) => {
+    if (typeof child === 'string' || child.name !== 'div' || element.name !== 'dl') return typeof child !== 'string' && child.isLeftOut ? [] : [child];
+    return child.isLeftOut ? [] : child.children;
+  });
+}
+
+/** Lines that are elements stay lines. */
+function codeIn(element: HtmlElement): string {
+  let code = '';
+  for (const child of element.children) {
+    if (typeof child === 'string') code += child;
+    else if (child.isLeftOut) continue;
+    else if (child.name === 'br') code += '\n';
+    else if (child.name === 'math') code += textIn(child);
+    else if (INLINE.has(child.name)) code += child.name === 'button' ? '' : codeIn(child);
+    else code = `${code}${code === '' || code.endsWith('\n') ? '' : '\n'}${codeIn(child).replace(/\n$/, '')}\n`;
+  }
+  return code;
 }

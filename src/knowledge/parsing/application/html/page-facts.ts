@@ -1,7 +1,9 @@
 import type { PageFacts } from '../../domain/parsed-document.js';
 import { MAX_LINK_CHARACTERS, MAX_LINKS } from '../../limits.js';
+import type { Attributes } from './html-tree.js';
 
-type Attributes = Readonly<Record<string, string>>;
+/** Of an address within the text. */
+const MAX_SHOWN_CHARACTERS = 500;
 
 /** What a page says about itself and others, gathered from its elements as they come. */
 export class PageFactsReader {
@@ -39,6 +41,15 @@ export class PageFactsReader {
       refresh: this.absolute(this.refreshHref, base),
     };
   }
+
+  /** Of a link, as a reader is told it: absolute, with its fragment; null for a part of the same page and for scripts. */
+  readonly addressOf = (href: string): string | null => {
+    const address = href.trim();
+    if (address.startsWith('#') || address.length > MAX_SHOWN_CHARACTERS) return null;
+    const url = URL.parse(address, this.absolute(this.base, this.url) ?? this.url ?? undefined);
+    if (url?.protocol === 'mailto:') return url.pathname;
+    return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.href : null;
+  };
 
   private addLink({ href, rel = '' }: Attributes): void {
     if (href === undefined || href.length > MAX_LINK_CHARACTERS || this.hrefs.size >= MAX_LINKS) return;

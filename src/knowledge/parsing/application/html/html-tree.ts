@@ -1,0 +1,205 @@
+import { UnreadableDocument } from '../../domain/parsing.errors.js';
+import { MAX_HTML_PIECES, MAX_OPEN_ELEMENTS, MAX_TITLE_CHARACTERS } from '../../limits.js';
+import { ShallowParser } from './shallow-parser.js';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** An element that a reader can come to see, with counts of all that is in it. */
+export class HtmlElement {
+  readonly children: (HtmlElement | string)[] = [];
+  /** Characters without space, and those of them in links. */
+  letters = 0;
+  linked = 0;
+  /** Links to the page before or after this one. */
+  steps = 0;
+  fields = 0;
+  buttons = 0;
+  keys = 0;
+  /** `h1`. */
+  titles = 0;
+  /** Elements that no cell of a table of data holds. */
+  parts = 0;
+  /** It is not content: hidden, or what stands around the content on every page of a site. */
+  isLeftOut = false;
+
+  constructor(
+    readonly name: string,
+    readonly attributes: Attributes,
+  ) {}
+
+  get role(): string {
+    return (this.attributes['role'] ?? '').trim().toLowerCase();
+  }
+
+  /** Its id and its classes. */
+  get names(): readonly string[] {
+    return `${this.attributes['id'] ?? ''} ${this.attributes['class'] ?? ''}`.toLowerCase().split(/\s+/, 50).filter((name) => name !== '');
+  }
+
+  get elements(): readonly HtmlElement[] {
+    return this.children.filter((child) => typeof child !== 'string');
+  }
+
+  get isLink(): boolean {
+    return this.name === 'a' && this.attributes['href'] !== undefined;
+  }
+
+  add(child: HtmlElement): void {
+    this.letters += child.letters;
+    this.linked += child.linked;
+    this.steps += child.steps;
+    this.fields += child.fields;
+    this.buttons += child.buttons;
+    this.keys += child.keys;
+    this.titles += child.titles;
+    this.parts += child.parts;
+  }
+}
+
+/** All text in it, its buttons' too. */
+export function textIn(element: HtmlElement): string {
+  return element.children.map((child) => (typeof child === 'string' ? child : textIn(child))).join('');
+}
+
+export interface HtmlTree {
+  readonly root: HtmlElement;
+  /** The document's `<title>`. */
+  readonly title: string;
+  /** What the tabs are called that show a panel, by the panel's id or the tab's own. */
+  readonly tabs: ReadonlyMap<string, string>;
+}
+
+/** No reader sees what is in them, or it is no text of the page's. */
+const UNSEEN = new Set([
+  ...['script', 'style', 'template', 'noscript', 'iframe', 'object', 'embed', 'svg', 'canvas', 'video', 'audio', 'head', 'title'],
+  ...['select', 'textarea', 'datalist', 'map', 'annotation-xml'],
+]);
+const STEP = /^(?:[\s«‹<←-]*(?:prev(?:ious)?|next|back|zurück|weiter|vorherige|nächste|précédent|suivant|назад|далее|上一页|下一页|前へ|次へ|戻る|进む|이전|다음)(?:\s+(?:page|chapter|section|topic|post|article|seite))?(?:\s*[:–—].*|[\s»›>→-]*)|[«‹←].*|[<>»›→]+)$/isu;
+const STEP_NAME = /^(?:prev|previous|next)(?:[-_]?(?:page|link|post|chapter|article))?$/;
+/** Of what a click on a control shows. */
+const PANEL = /panel|tab-?(?:pane|content)|accordion|collaps|answer|spoiler|expand/;
+/** Attributes of controls that name what they show. */
+const CONTROLS = ['aria-controls', 'data-target', 'data-bs-target', 'popovertarget', 'commandfor', 'onclick'];
+const TEXT_FIELDS = new Set(['', 'text', 'email', 'search', 'password', 'tel']);
+
+/** @param listener gets each element of the document, the unseen ones too */
+export function readTree(html: string, listener: (name: string, attributes: Attributes) => void): HtmlTree {
+  const builder = new TreeBuilder(listener);
+  const parser = new ShallowParser(html, builder, () => builder.depth >= MAX_OPEN_ELEMENTS);
+  parser.end(html);
+  builder.leaveOutHidden();
+  return { root: builder.root, title: builder.title, tabs: builder.tabNames() };
+}
+
+class TreeBuilder {
+  readonly root = new HtmlElement('html', {});
+  title = '';
+  /** Undefined for those that are unseen. */
+  private readonly stack: (HtmlElement | undefined)[] = [];
+  /** The seen ones of the stack. */
+  private readonly seen = [this.root];
+  /** Ids of elements that a control shows. */
+  private readonly controlled = new Set<string>();
+  private readonly tabs: HtmlElement[] = [];
+  private readonly hidden: HtmlElement[] = [];
+  private foreign = 0;
+  private pieces = 0;
+  private inTitle = false;
+
+  constructor(private readonly listener: (name: string, attributes: Attributes) => void) {}
+
+  get depth(): number {
+    return this.stack.length;
+  }
+
+  readonly onopentag = (name: string, attributes: Attributes): void => {
+    this.countPiece();
+    this.listener(name, attributes);
+    if (name === 'svg') this.foreign += 1;
+    if (name === 'title' && this.foreign === 0) this.inTitle = true;
+    const isUnseen = UNSEEN.has(name) || (this.stack.length > 0 && this.stack.at(-1) === undefined);
+    const element = isUnseen ? undefined : new HtmlElement(name, attributes);
+    this.stack.push(element);
+    if (element) this.place(element);
+  };
+
+  readonly ontext = (text: string): void => {
+    this.countPiece();
+    if (this.inTitle && this.title.length < MAX_TITLE_CHARACTERS) this.title += text;
+    if (this.stack.length > 0 && this.stack.at(-1) === undefined) return;
+    const element = this.parent;
+    element.children.push(text);
+    element.letters += text.replace(/\s+/g, '').length;
+  };
+
+  readonly onclosetag = (name: string): void => {
+    if (name === 'title') this.inTitle = false;
+    if (name === 'svg') this.foreign = Math.max(0, this.foreign - 1);
+    const element = this.stack.pop();
+    if (!element) return;
+    this.seen.pop();
+    count(element);
+    this.parent.add(element);
+  };
+
+  leaveOutHidden(): void {
+    for (const element of this.hidden) element.isLeftOut = !this.controlled.has(element.attributes['id'] ?? '');
+  }
+
+  tabNames(): ReadonlyMap<string, string> {
+    return new Map(this.tabs.flatMap((tab) => [tab.attributes['aria-controls'], tab.attributes['id']].map((id) => [id ?? '', textIn(tab)] as const)));
+  }
+
+  private get parent(): HtmlElement {
+    return this.seen.at(-1) ?? this.root;
+  }
+
+  private place(element: HtmlElement): void {
+    const { attributes, role } = element;
+    if (isHidden(element) && !isPanel(element, this.parent)) this.hidden.push(element);
+    if (role === 'tab') this.tabs.push(element);
+    for (const key of CONTROLS) for (const id of attributes[key]?.slice(0, 1_000).split(/[\s#'"(),;]+/) ?? []) this.controlled.add(id);
+    if (attributes['href']?.startsWith('#')) this.controlled.add(attributes['href'].slice(1));
+    this.parent.children.push(element);
+    this.seen.push(element);
+  }
+
+  /** @throws UnreadableDocument where there are too many */
+  private countPiece(): void {
+    this.pieces += 1;
+    if (this.pieces <= MAX_HTML_PIECES) return;
+    throw new UnreadableDocument('too_large', `The document is made of more pieces than can be read: at most ${MAX_HTML_PIECES / 1_000_000} million tags and texts between them.`);
+  }
+}
+
+function count(element: HtmlElement): void {
+  const { name, attributes } = element;
+  if (element.isLink) {
+    element.linked = element.letters;
+    if (isStep(element)) element.steps += 1;
+  } else if (name === 'input' && TEXT_FIELDS.has(attributes['type']?.toLowerCase() ?? '')) element.fields += 1;
+  else if (name === 'button') element.buttons += 1;
+  else if (name === 'kbd') element.keys += 1;
+  else if (name === 'h1') element.titles += 1;
+  if (/^(?:h[1-6]|table)$/.test(name) || (name === 'pre' && textIn(element).trim().includes('\n'))) element.parts += 1;
+}
+
+function isStep(link: HtmlElement): boolean {
+  if (/(?:^|\s)(?:prev|next)(?:\s|$)/i.test(link.attributes['rel'] ?? '') || link.names.some((name) => STEP_NAME.test(name))) return true;
+  return link.letters > 0 && link.letters <= 100 && STEP.test(textIn(link).trim());
+}
+
+function isHidden({ attributes }: HtmlElement): boolean {
+  const { hidden, style } = attributes;
+  if ((hidden !== undefined && hidden !== 'until-found') || attributes['aria-hidden'] === 'true') return true;
+  return style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style.slice(0, 2_000));
+}
+
+/** Whether a click shows it, as far as can be told when it begins. */
+function isPanel(element: HtmlElement, parent: HtmlElement): boolean {
+  if (element.name === 'dialog' || /^(?:tabpanel|dialog)$/.test(element.role) || element.attributes['popover'] !== undefined) return true;
+  if (element.names.some((name) => PANEL.test(name))) return true;
+  const before = parent.children.findLast((child) => typeof child !== 'string' || child.trim() !== '');
+  if (before === undefined || typeof before === 'string') return false;
+  return before.buttons > 0 || before.role === 'button' || before.attributes['aria-expanded'] !== undefined;
+}
