@@ -2,12 +2,12 @@
 import { built, startExtended } from './extended-service.mjs';
 
 const { DocumentWriter } = await built('knowledge/index/application/indexing/document-writer.js');
-const { insert } = DocumentWriter.prototype;
+const { step } = DocumentWriter.prototype;
 let left = Number(process.env.DIE_AFTER);
-DocumentWriter.prototype.insert = async function (...parameters) {
+DocumentWriter.prototype.step = async function (...parameters) {
   if (left === 0) process.kill(process.pid, 'SIGKILL');
   left -= 1;
-  return insert.apply(this, parameters);
+  return step.apply(this, parameters);
 };
 
 await startExtended({});
