@@ -30,6 +30,35 @@ describe('chunksOf', () => {
     for (const [name] of rows) expect(chunks.some((one) => one.text.includes(`\n${name} |`))).toBe(true);
   });
 
+  it('repeats a title above the header, and takes it for no header', () => {
+    const rows = Array.from({ length: 100 }, (_, row) => [`item ${row}`, 'some description of it']);
+    const chunks = chunk({ kind: 'table', rows: [['Prices 2026', ''], ['Name', 'Description'], ...rows] });
+    expect(chunks.length).toBeGreaterThan(1);
+    for (const one of chunks) expect(one.text.startsWith('Prices 2026\nName | Description\nitem ')).toBe(true);
+  });
+
+  it('keeps a line that leads in a list with it', () => {
+    const list = Array.from({ length: 12 }, (_, index) => `- entry ${index} of the list, with some words more to it`).join('\n');
+    const chunks = chunk(heading(1, 'Top'), text(sentence.repeat(20)), text('These are the entries:'), text(list));
+    expect(chunks.map((one) => one.text.startsWith('These are the entries:\n\n- entry 0'))).toEqual([false, true]);
+  });
+
+  it('puts the term above what it stands for, in each of its chunks', () => {
+    const chunks = chunk(heading(1, 'Options'), { ...text(sentence.repeat(20)), term: '--all' }, { ...text(sentence.repeat(20)), term: '--all' }, { ...text('Short.'), term: '--one' });
+    expect(chunks.map((one) => `${one.heading ?? ''} ${one.text}`.match(/--\w+/g))).toEqual([['--all'], ['--all', '--one']]);
+  });
+
+  it('cuts no sentence that fits into one chunk', () => {
+    const long = `${'word '.repeat(200)}end. `;
+    const chunks = chunk(text(`A short one. ${long.repeat(5)}`));
+    for (const one of chunks) expect(one.text).toMatch(/(?:end|one)\.$/);
+  });
+
+  it('has the anchor that is the nearest to its start', () => {
+    expect(chunk({ ...heading(1, 'A'), anchor: 'a' }, { ...text('x'), anchor: 'a' }, { ...text('y'), anchor: 'b' }).map(({ anchor }) => anchor)).toEqual(['a']);
+    expect(chunk(text('x')).map(({ anchor }) => anchor)).toEqual([null]);
+  });
+
   it('cuts code between its lines', () => {
     const lines = Array.from({ length: 150 }, (_, line) => `  const value${line} = compute(${line});`);
     const chunks = chunk({ kind: 'code', text: lines.join('\n') });

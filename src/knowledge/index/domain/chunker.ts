@@ -145,7 +145,7 @@ function* paragraphs(text: string): Generator<string> {
 
 /** Each part of a table has its captions and the row that names the columns. */
 function* tableTexts(table: readonly (readonly string[])[]): Generator<string> {
-  const line = (row: readonly string[]): string => row.map(oneLine).join(' | ').replace(/(?: \|)+\s*$/, '');
+  const line = (row: readonly string[]): string => row.slice(0, row.findLastIndex((cell) => cell !== '') + 1).map(oneLine).join(' | ');
   const headerRows = Math.max(0, table.findIndex((row) => row.findLastIndex((cell) => cell !== '') > 0)) + 1;
   const head = table.slice(0, headerRows).map(line).join('\n');
   const rows = table.slice(headerRows);

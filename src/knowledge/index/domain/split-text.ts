@@ -2,8 +2,8 @@ import { CHUNK_SIZE, sizeOf } from './chunk-size.js';
 
 type Boundary = '\n' | ' ' | 'item' | 'sentence' | 'word';
 
-/** What ends a sentence, in scripts of all kinds, with what closes a quotation after it. */
-const SENTENCE = /[.!?…]["'”’»)\]]*(?=\s+[^\p{Ll}\s])|[。！？｡؟।။៕]["'”’»」』）]*/gu;
+/** What ends a sentence, in scripts of all kinds, with what closes a quotation after it; not the dot of a number or of an abbreviation. */
+const SENTENCE = /(?:(?<!\d|(?<!\p{L})(?:\p{L}|e\.g|i\.e|vs|etc|Dr|Mr|Mrs|Ms|Nr|ca|bzw))\.|[!?…])["'”’»)\]]*(?=\s+[^\p{Ll}\s])|[。！？｡؟।။៕]["'”’»」』）]*/gu;
 /** The end of a line before an item of a list. */
 const ITEM = /\n(?=\s*(?:[-*•]|\d+[.)])\s)/g;
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });

@@ -2,7 +2,7 @@ import { BlockList } from '../formats/block-list.js';
 import { oneLine } from '../formats/text-of.js';
 import { isCallToFollow } from './call-to-follow.js';
 import { isLayout, rowsOf } from './html-table.js';
-import { type HtmlElement, type HtmlTree, textIn } from './html-tree.js';
+import { type HtmlElement, type HtmlTree, isHidden, textIn } from './html-tree.js';
 import { mathText } from './math-text.js';
 
 /** They stand in a line with what is around them; every other element stands for itself. */
@@ -11,6 +11,7 @@ const INLINE = new Set([
   ...['output', 'q', 'ruby', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'tt', 'u', 'var', 'wbr'],
 ]);
 const HEADING = /^h([1-6])$/;
+const NOTE = /^(?:note|notice|warning|tip|caution|important|admonition|callout|alert)(?:block)?$/;
 const MAX_INDENT = 10;
 const MAX_TERM_CHARACTERS = 500;
 const MAX_ANCHOR_CHARACTERS = 200;
@@ -25,6 +26,8 @@ export class HtmlBlocks {
   private readonly lists: { readonly isOrdered: boolean; next: number }[] = [];
   /** In a table's cell or a heading, where everything is one text. */
   private isOneText = false;
+  /** Notes around. */
+  private notes = 0;
   private anchor: string | undefined;
 
   /**
@@ -45,9 +48,18 @@ export class HtmlBlocks {
   }
 
   private within(element: HtmlElement): void {
+    const isNote = !INLINE.has(element.name) && element.names.some((name) => NOTE.test(name));
+    if (isNote) this.notes += 1;
+    this.children(element);
+    if (isNote) this.notes -= 1;
+  }
+
+  private children(element: HtmlElement): void {
     for (const child of element.children) {
       if (typeof child === 'string') this.text(child);
-      else if (!child.isLeftOut) this.element(child);
+      else if (child.isLeftOut) continue;
+      else if (child.name === 'button') this.button(child, element);
+      else this.element(child);
     }
   }
 
@@ -61,7 +73,6 @@ export class HtmlBlocks {
     else if (name === 'a') this.link(element);
     else if (name === 'math') this.text(` ${mathText(element)} `);
     else if (name === 'rt' || name === 'rp') return;
-    else if (name === 'button') this.button(element);
     else if (INLINE.has(name)) this.within(element);
     else this.block(element);
   }
@@ -70,12 +81,12 @@ export class HtmlBlocks {
     const { name } = element;
     const label = element.role === 'tabpanel' ? (this.tabs.get(element.attributes['id'] ?? '-') ?? this.tabs.get(element.attributes['aria-labelledby'] ?? '-')) : undefined;
     if (name === 'pre' && !this.isOneText) this.code(element);
-    else if (name === 'table') this.table(element);
+    else if (name === 'table' && !this.isOneText && !isLayout(element)) this.table(element);
     else if (name === 'ul' || name === 'ol' || name === 'menu') this.list(element);
     else if (name === 'li') this.item(element);
     else if ((name === 'dl' || name === 'details') && !this.isInText) this.described(element);
     else if (label !== undefined && !this.isInText) this.under(label, element);
-    else if (this.isInText && !HEADING.test(name)) {
+    else if (this.isOneText || (this.lists.length > 0 && name !== 'table')) {
       this.breakLine();
       this.within(element);
       this.breakLine();
@@ -122,9 +133,11 @@ export class HtmlBlocks {
 
   private heading(element: HtmlElement, level: number): void {
     this.breakBlock();
-    const text = this.textOf(element);
+    const text = oneLine(this.textOf(element));
     this.blocks.anchor = this.anchor;
-    this.blocks.heading(level, text);
+    // What follows a note, or the definition of a term, is not under the heading in it.
+    if (this.notes === 0 && this.blocks.term === undefined) this.blocks.heading(level, text);
+    else this.blocks.text(/[\p{L}\p{N}]$/u.test(text) ? `${text}:` : text);
   }
 
   private link(element: HtmlElement): void {
@@ -139,10 +152,10 @@ export class HtmlBlocks {
     if (address !== null && text !== '') this.line = `${this.line.trimEnd()} (${address})`;
   }
 
-  /** One that opens a part of the content is called like it; any other does something. */
-  private button(element: HtmlElement): void {
-    const opensPart = this.isOneText || element.attributes['aria-controls'] !== undefined || element.attributes['aria-expanded'] !== undefined;
-    if (opensPart && element.letters > 0) this.add(element);
+  /** In a sentence it is a word; one that opens a part of the content is called like it; any other does something. */
+  private button(button: HtmlElement, parent: HtmlElement): void {
+    if (this.isOneText || /^(?:p|li|dd)$/.test(parent.name)) this.within(button);
+    else if (button.attributes['aria-controls'] !== undefined || button.attributes['aria-expanded'] !== undefined) this.add(button);
   }
 
   private code(element: HtmlElement): void {
@@ -152,16 +165,6 @@ export class HtmlBlocks {
   }
 
   private table(element: HtmlElement): void {
-    if (isLayout(element) && !this.isOneText) {
-      this.add(element);
-      return;
-    }
-    if (this.isOneText) {
-      this.breakLine();
-      this.within(element);
-      this.breakLine();
-      return;
-    }
     this.breakBlock();
     const { anchor } = this;
     const rows = rowsOf(element, (cell) => this.textOf(cell));
@@ -220,7 +223,9 @@ export class HtmlBlocks {
     this.blocks.term = outer;
   }
 
-  private noteAnchor({ name, attributes }: HtmlElement): void {
+  private noteAnchor(element: HtmlElement): void {
+    const { name, attributes } = element;
+    if (name === 'dialog' || isHidden(element)) return;
     const anchor = (attributes['id'] ?? (name === 'a' ? attributes['name'] : undefined))?.trim() ?? '';
     if (anchor !== '' && anchor.length <= MAX_ANCHOR_CHARACTERS && !/\s/.test(anchor)) this.anchor = anchor.toWellFormed();
   }

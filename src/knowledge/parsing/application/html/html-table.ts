@@ -7,10 +7,12 @@ const MAX_DATA_CELL_LETTERS = 2_000;
 /** Of a cell that stands in several rows; a longer text is told once. */
 const MAX_REPEATED_CHARACTERS = 200;
 
-/** Whether the table arranges parts of a page, so that its cells are read like any other part of it. */
+/** Whether the table arranges parts of a page, or is broken, so that all in it is read like any other part of it. */
 export function isLayout(table: HtmlElement): boolean {
   if (/^(?:presentation|none)$/.test(table.role)) return true;
-  return rowsIn(table).some((row) => cellsIn(row).some((cell) => cell.letters > MAX_DATA_CELL_LETTERS || (cell.parts > 0 && cell.letters > 0)));
+  const cells = rowsIn(table).flatMap(cellsIn);
+  const inCells = [...cells, ...table.elements.filter(isCaption)].reduce((sum, { letters }) => sum + letters, 0);
+  return inCells < table.letters || cells.some(({ letters, parts }) => letters > MAX_DATA_CELL_LETTERS || (parts > 0 && letters > 0));
 }
 
 /** Its caption, where it has one, and its rows, with a cell in each row and column that it spans. */
@@ -18,9 +20,10 @@ export function rowsOf(table: HtmlElement, textOf: (cell: HtmlElement) => string
   const rows: string[][] = [];
   /** Texts of cells from the rows before, by column, and in how many rows more they stand. */
   const spanning = new Map<number, { readonly text: string; rows: number }>();
-  for (const caption of table.elements) if (caption.name === 'caption' && !caption.isLeftOut) rows.push([textOf(caption)]);
+  for (const caption of table.elements) if (isCaption(caption)) rows.push([textOf(caption)]);
   let cells = 0;
   for (const element of rowsIn(table)) {
+    if (element.isLeftOut) continue;
     const row: string[] = [];
     const fill = (): void => {
       for (let above = spanning.get(row.length); above; above = spanning.get(row.length)) {
@@ -30,6 +33,7 @@ export function rowsOf(table: HtmlElement, textOf: (cell: HtmlElement) => string
       }
     };
     for (const cell of cellsIn(element)) {
+      if (cell.isLeftOut) continue;
       fill();
       const text = textOf(cell);
       const height = span(cell, 'rowspan', 1_000);
@@ -48,10 +52,14 @@ function span(cell: HtmlElement, attribute: 'rowspan' | 'colspan', max: number):
   return Math.min(max, Math.max(1, Number.parseInt(cell.attributes[attribute] ?? '1', 10) || 1));
 }
 
+function isCaption({ name }: HtmlElement): boolean {
+  return name === 'caption';
+}
+
 function rowsIn(table: HtmlElement): readonly HtmlElement[] {
-  return table.elements.filter(({ isLeftOut }) => !isLeftOut).flatMap((part) => (part.name === 'tr' ? [part] : /^(?:thead|tbody|tfoot)$/.test(part.name) ? rowsIn(part) : []));
+  return table.elements.flatMap((part) => (part.name === 'tr' ? [part] : /^(?:thead|tbody|tfoot)$/.test(part.name) ? rowsIn(part) : []));
 }
 
 function cellsIn(row: HtmlElement): readonly HtmlElement[] {
-  return row.elements.filter(({ name, isLeftOut }) => /^t[dh]$/.test(name) && !isLeftOut);
+  return row.elements.filter(({ name }) => /^t[dh]$/.test(name));
 }

@@ -103,6 +103,7 @@ class TreeBuilder {
   private readonly tabs: HtmlElement[] = [];
   private readonly hidden: HtmlElement[] = [];
   private foreign = 0;
+  private pre = 0;
   private pieces = 0;
   private inTitle = false;
 
@@ -128,7 +129,8 @@ class TreeBuilder {
     if (this.inTitle && this.title.length < MAX_TITLE_CHARACTERS) this.title += text;
     if (this.stack.length > 0 && this.stack.at(-1) === undefined) return;
     const element = this.parent;
-    element.children.push(text);
+    // Space that nothing shows is not read again by each look at the text.
+    element.children.push(this.pre > 0 ? text : text.replace(/\s+/g, ' '));
     element.letters += text.replace(/\s+/g, '').length;
   };
 
@@ -138,7 +140,8 @@ class TreeBuilder {
     const element = this.stack.pop();
     if (!element) return;
     this.seen.pop();
-    count(element);
+    if (element.name === 'pre') this.pre -= 1;
+    count(element, this.pre > 0);
     this.parent.add(element);
   };
 
@@ -160,6 +163,7 @@ class TreeBuilder {
     if (role === 'tab') this.tabs.push(element);
     for (const key of CONTROLS) for (const id of attributes[key]?.slice(0, 1_000).split(/[\s#'"(),;]+/) ?? []) this.controlled.add(id);
     if (attributes['href']?.startsWith('#')) this.controlled.add(attributes['href'].slice(1));
+    if (element.name === 'pre') this.pre += 1;
     this.parent.children.push(element);
     this.seen.push(element);
   }
@@ -172,16 +176,16 @@ class TreeBuilder {
   }
 }
 
-function count(element: HtmlElement): void {
+function count(element: HtmlElement, isInCode: boolean): void {
   const { name, attributes } = element;
   if (element.isLink) {
+    if (element.linked === 0 && isStep(element)) element.steps += 1;
     element.linked = element.letters;
-    if (isStep(element)) element.steps += 1;
   } else if (name === 'input' && TEXT_FIELDS.has(attributes['type']?.toLowerCase() ?? '')) element.fields += 1;
   else if (name === 'button') element.buttons += 1;
   else if (name === 'kbd') element.keys += 1;
   else if (name === 'h1') element.titles += 1;
-  if (/^(?:h[1-6]|table)$/.test(name) || (name === 'pre' && textIn(element).trim().includes('\n'))) element.parts += 1;
+  if (/^(?:h[1-6]|table)$/.test(name) || (name === 'pre' && !isInCode && textIn(element).trim().includes('\n'))) element.parts += 1;
 }
 
 function isStep(link: HtmlElement): boolean {
@@ -189,7 +193,7 @@ function isStep(link: HtmlElement): boolean {
   return link.letters > 0 && link.letters <= 100 && STEP.test(textIn(link).trim());
 }
 
-function isHidden({ attributes }: HtmlElement): boolean {
+export function isHidden({ attributes }: HtmlElement): boolean {
   const { hidden, style } = attributes;
   if ((hidden !== undefined && hidden !== 'until-found') || attributes['aria-hidden'] === 'true') return true;
   return style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style.slice(0, 2_000));

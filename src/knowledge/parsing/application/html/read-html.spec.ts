@@ -50,6 +50,80 @@ describe('the content of a page', () => {
   ])('is called as %s says', (_, html, title) => expect(page(html).title).toBe(title));
 });
 
+const shownOf = (html: string): string => page(html).blocks.map((block) => (block.kind === 'table' ? block.rows.map((row) => row.join(' | ')).join('\n') : block.text)).join('\n');
+const LONG = `<p>${SENTENCE}</p>`;
+
+describe('kept is', () => {
+  it.each([
+    ['a card with a price', `<main>${LONG}<div class="card"><h3>Basic</h3><p>€ 9</p></div></main>`, ['Basic', '€ 9']],
+    ['a sidebar and an aside within the content', `<main>${LONG}<div class="sidebar">Half price</div><aside>With VAT</aside></main>`, ['Half price', 'With VAT']],
+    ['a table of links', '<main><table><tr><td><a href="/1">Terms</a></td><td><a href="/2">Privacy</a></td></tr></table></main>', ['Terms | Privacy']],
+    ['the panel of an accordion', '<main><h3><button aria-expanded="false">Can I cancel?</button></h3><div hidden><p>At any time.</p></div></main>', ['Can I cancel?', 'At any time.']],
+    ['a panel that a control names', '<main><div id="more" style="display:none">The rest</div><a href="#more">Show</a></main>', ['The rest']],
+    ['a closed dialog of help', '<main><dialog><h2>Delivery</h2><p>Three days.</p><button>Close</button></dialog></main>', ['Delivery', 'Three days.']],
+    ['each of several articles', '<body><article>One story</article><article>Two stories</article><p>Call us.</p></body>', ['One story', 'Two stories', 'Call us.']],
+    ['what stands beside a main part that is only a teaser', `<body><main>Hello</main><section>${LONG}</section></body>`, ['Returns are accepted']],
+    ['the head of the page where its title stands there', '<body><header><h1>The shop</h1><p>Open daily.</p></header><p>Text</p></body>', ['The shop', 'Open daily.']],
+    ['the foot of an article', '<body><article>One story<footer>By Ann</footer></article></body>', ['By Ann']],
+    ['text of a table beside its rows', '<main><table>Stray<tr><td>a</td><td>b</td></tr></table></main>', ['Stray', 'a']],
+    ['a section about cookies', '<main><section id="cookies"><h2>Cookies</h2><p>Sessions use one.</p></section></main>', ['Sessions use one.']],
+    ['the name of a button in a sentence', '<main><p>Press <button>Save</button> now.</p></main>', ['Press Save now.']],
+    ['a picture that is all of a link', '<main><a href="/x"><img alt="The shop"></a></main>', ['The shop']],
+  ])('%s', (_, html, kept) => {
+    for (const text of kept) expect(shownOf(html)).toContain(text);
+  });
+});
+
+describe('left out is', () => {
+  it.each([
+    ['a menu outside of the window', '<button aria-controls="m">Menu</button><div id="m" aria-hidden="true" class="menu"><a href="/a">GONE</a></div>'],
+    ['a hidden text that nothing shows', '<div hidden>GONE</div>'],
+    ['a template, and what stands for scripts', '<template>GONE</template><noscript>GONE</noscript>'],
+    ['a question for consent', '<div class="cookie-banner"><p>We use cookies. GONE</p><button>Accept</button></div>'],
+    ['a dialog that asks for consent', '<dialog open>We use cookies. GONE <button>Accept</button></dialog>'],
+    ['a bar to the pages before and after', '<p><a rel="prev" href="/a">GONE</a> <a rel="next" href="/b">GONE</a></p>'],
+    ['a bar as DocBook writes it', '<div class="navheader"><table><tr><th>GONE</th></tr></table></div>'],
+    ['a link to the content', '<a href="#content">Skip to content</a>'],
+    ['a mark of a permanent link', '<h2>Fees<a href="#fees">¶</a></h2>'],
+    ['help about keys', '<div id="help-popup"><p>GONE <kbd>?</kbd></p></div>'],
+    ['the head and the foot of the page', '<header>GONE</header><div id="footer">GONE</div>'],
+  ])('%s', (_, html) => {
+    expect(shownOf(`<body>${html}${LONG}</body>`)).not.toMatch(/GONE|Skip|¶|Accept/);
+  });
+});
+
+describe('a block', () => {
+  it('knows its term and the nearest anchor', () => {
+    const { blocks } = page('<main><h2 id="options">Options</h2><dl><dt id="a">-a<dt>--all<dd><p>All.</p><pre>x -a</pre></dl><details><summary>More</summary>Less.</details><a name="z"></a><p>End.</p></main>');
+    expect(blocks).toEqual([
+      { kind: 'heading', level: 2, text: 'Options', anchor: 'options' },
+      { kind: 'text', text: 'All.', anchor: 'a', term: '-a, --all' },
+      { kind: 'code', text: 'x -a', anchor: 'a', term: '-a, --all' },
+      { kind: 'text', text: 'Less.', anchor: 'a', term: 'More' },
+      { kind: 'text', text: 'End.', anchor: 'z' },
+    ]);
+  });
+
+  it('of a tab panel has the name of its tab as term', () => {
+    const { blocks } = page('<main><div role="tablist"><button role="tab" aria-controls="w">Windows</button></div><div role="tabpanel" id="w" hidden>Run it.</div></main>');
+    expect(blocks).toEqual([{ kind: 'text', text: 'Run it.', term: 'Windows' }]);
+  });
+
+  it('after a note is not under the heading in it', () => {
+    const { blocks } = page('<main><h2>Backup</h2><div class="warning"><h3>Warning</h3><p>Slow.</p></div><p>Then.</p></main>');
+    expect(blocks.map(({ kind }) => kind)).toEqual(['heading', 'text', 'text', 'text']);
+  });
+
+  it.each([
+    ['code keeps lines that are elements', '<pre><div>one</div><div>two</div></pre>', { kind: 'code', text: 'one\ntwo' }],
+    ['a formula is text', '<p>A = <math><mi>π</mi><msup><mi>r</mi><mn>2</mn></msup></math></p>', { kind: 'text', text: 'A = π r^2' }],
+    ['a formula is its source where that is given', '<p><math alttext="E = mc^2"><mi>E</mi></math></p>', { kind: 'text', text: 'E = mc^2' }],
+    ['a link that only asks to be followed tells its address', '<p>Find it <a href="/p.pdf">here</a>.</p>', { kind: 'text', text: 'Find it here (https://example.org/p.pdf).' }],
+    ['a link that says where it leads does not', '<p>See <a href="/p.pdf">the price list</a>.</p>', { kind: 'text', text: 'See the price list.' }],
+    ['a cell stands in each row that it spans', '<table><tr><td rowspan=2>a<td>1<tr><td>2</table>', { kind: 'table', rows: [['a', '1'], ['a', '2']] }],
+  ])('of %s', (_, html, block) => expect(page(`<main>${html}</main>`).blocks).toEqual([block]));
+});
+
 describe('what a page says about itself and others', () => {
   it('are its links, absolute, each once, to be followed', () => {
     const { page: facts } = page(`<base href="/docs/"><a href="a?x=1#part">1</a><a href="a?x=1">2</a><area href="../b"><a href="https://other.example/c">3</a>
