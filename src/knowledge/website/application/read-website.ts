@@ -15,7 +15,6 @@ export class ReadWebsite {
   async execute(organizationId: string, agentId: string): Promise<Website & StoreUsage> {
     const website = await this.websites.find(organizationId, agentId);
     if (!website) throw new WebsiteNotSet();
-    const { chunks, bytes } = await this.index.usageOf(organizationId, agentId, 'website');
-    return { ...website, chunks, bytes };
+    return { ...website, ...(await this.index.usageOf(organizationId, agentId, 'website')) };
   }
 }

@@ -3,11 +3,13 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../../access/index.js';
 import { AgentNotFound, type RunnableAgent } from '../../../agents/index.js';
 import { ApiCauses, ApiErrors, ApiExample, UuidParam } from '../../../platform/http/index.js';
+import type { StoreUsage } from '../../index/domain/source-kind.js';
 import { siteConfigsOf } from '../domain/website-configs.js';
 import { WEBSITE_UNSUPPORTED, WebsiteUnsupported } from '../domain/website.errors.js';
 import { MAX_EXCLUSIONS_OF_AGENT, MAX_URL_CHARACTERS } from '../limits.js';
 import { ReadWebsite } from '../application/read-website.js';
 import { SetWebsite } from '../application/set-website.js';
+import type { Website } from '../persistence/website.repository.js';
 import { SetWebsiteBody, WebsiteResponse } from './website.dto.js';
 
 /** Of every type: that an agent's type has no websites is told apart from there being no such agent. */
@@ -32,7 +34,7 @@ export class WebsiteController {
   @ApiErrors(400, 401, 403, 404)
   async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string, @Resource(AGENT) { type }: RunnableAgent): Promise<WebsiteResponse> {
     if (type === 'classic') throw new AgentNotFound();
-    return this.view(organizationId, agentId);
+    return viewOf(await this.readWebsite.execute(organizationId, agentId));
   }
 
   @Put()
@@ -59,24 +61,22 @@ export class WebsiteController {
   ): Promise<WebsiteResponse> {
     if (type === 'classic') throw new WebsiteUnsupported();
     const limits = { maxCharacters: MAX_URL_CHARACTERS, maxExclusions: MAX_EXCLUSIONS_OF_AGENT };
-    await this.setWebsite.execute(organizationId, agentId, await siteConfigsOf(configs, limits));
-    return this.view(organizationId, agentId);
+    return viewOf(await this.setWebsite.execute(organizationId, agentId, await siteConfigsOf(configs, limits)));
   }
+}
 
-  private async view(organizationId: string, agentId: string): Promise<WebsiteResponse> {
-    const { roots, sync, pages, chunks, bytes } = await this.readWebsite.execute(organizationId, agentId);
-    const { state, lastSuccessfulSyncAt, lastError, startedAt } = sync;
-    return {
-      configs: roots.map(({ rootUrl, excludedUrls, selectedUrls }) => ({ rootUrl, excludedUrls, selectedUrls })),
-      sync: {
-        state,
-        lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null,
-        lastError,
-        startedAt: startedAt?.toISOString() ?? null,
-        pages,
-      },
-      chunks,
-      bytes,
-    };
-  }
+function viewOf({ roots, sync, pages, chunks, bytes }: Website & StoreUsage): WebsiteResponse {
+  const { state, lastSuccessfulSyncAt, lastError, startedAt } = sync;
+  return {
+    configs: roots.map(({ rootUrl, excludedUrls, selectedUrls }) => ({ rootUrl, excludedUrls, selectedUrls })),
+    sync: {
+      state,
+      lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null,
+      lastError,
+      startedAt: startedAt?.toISOString() ?? null,
+      pages,
+    },
+    chunks,
+    bytes,
+  };
 }

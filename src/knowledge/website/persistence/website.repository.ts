@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { Database, type EntityReader, inBatches, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import { Database, type EntityReader, inBatches, rowsOf, type SqlExecutor, type Transaction } from '../../../platform/database/index.js';
 import type { SyncStatus } from '../../index/domain/sync-status.js';
 import type { WebsiteRoot } from '../domain/website-root.js';
 import { StoredOrigin, StoredRoot, StoredWebsite, tables } from './website.entities.js';
@@ -42,15 +42,15 @@ export class WebsiteRepository {
   constructor(private readonly database: Database) {}
 
   /** @returns null when none was ever set */
-  async find(organizationId: string, agentId: string): Promise<Website | null> {
-    const row = await this.database.read((em) => em.findOne(StoredWebsite, { organizationId, agentId }));
+  async find(organizationId: string, agentId: string, source: EntityReader & SqlExecutor = this.database): Promise<Website | null> {
+    const row = await source.read((em) => em.findOne(StoredWebsite, { organizationId, agentId }, { disableIdentityMap: true }));
     if (!row) return null;
     const { state, lastError, lastSuccessfulAt: lastSuccessfulSyncAt, startedAt } = row;
-    const roots = await this.roots(this.database, organizationId, agentId);
-    return { roots, sync: { state, lastError, lastSuccessfulSyncAt, startedAt }, pages: await this.counts({ organizationId, agentId, crawlId: row.crawlId }) };
+    const roots = await this.roots(source, organizationId, agentId);
+    return { roots, sync: { state, lastError, lastSuccessfulSyncAt, startedAt }, pages: await this.counts(source, { organizationId, agentId, crawlId: row.crawlId }) };
   }
 
-  private async counts({ organizationId, agentId, crawlId }: CrawlKey): Promise<PageCounts> {
+  private async counts(executor: SqlExecutor, { organizationId, agentId, crawlId }: CrawlKey): Promise<PageCounts> {
     const counted = tables
       .selectFrom('knowledge_website_pages')
       .select(['outcome', sql<number>`count(*)::int`.as('count')])
@@ -58,7 +58,7 @@ export class WebsiteRepository {
       .where('agent_id', '=', agentId)
       .where('crawl_id', '=', crawlId)
       .groupBy('outcome');
-    const rows = await rowsOf(this.database, counted);
+    const rows = await rowsOf(executor, counted);
     const of = (outcome: string): number => rows.find((row) => row.outcome === outcome)?.count ?? 0;
     return { found: rows.reduce((sum, { count }) => sum + count, 0), indexed: of('indexed'), failed: of('failed'), skipped: of('skipped') };
   }
