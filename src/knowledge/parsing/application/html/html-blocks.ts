@@ -84,7 +84,8 @@ export class HtmlBlocks {
     else if (name === 'table' && !this.isOneText && !isLayout(element)) this.table(element);
     else if (name === 'ul' || name === 'ol' || name === 'menu') this.list(element);
     else if (name === 'li') this.item(element);
-    else if ((name === 'dl' || name === 'details') && !this.isInText) this.described(element);
+    else if (name === 'dl' && !this.isInText) this.definitions(element);
+    else if (name === 'details' && !this.isInText) this.details(element);
     else if (label !== undefined && !this.isInText) this.under(label, element);
     else if (this.isOneText || (this.lists.length > 0 && name !== 'table')) {
       this.breakLine();
@@ -193,23 +194,34 @@ export class HtmlBlocks {
     this.mark = '';
   }
 
-  /** What a term or a summary stands for goes under it. */
-  private described(element: HtmlElement): void {
+  /** What terms stand for goes under them. */
+  private definitions(list: HtmlElement): void {
     this.breakBlock();
     let terms: string[] = [];
-    for (const part of partsOf(element)) {
+    for (const part of partsOf(list)) {
       if (typeof part === 'string') this.text(part);
-      else if (/^(?:dt|summary)$/.test(part.name)) {
+      else if (part.name === 'dt') {
         this.noteAnchor(part);
         this.blocks.anchor = this.anchor;
         terms.push(oneLine(this.textOf(part)));
       } else if (part.letters > 0) {
         this.under(terms.join(', '), part);
-        if (element.name === 'dl') terms = [];
+        terms = [];
       }
     }
     this.breakBlock();
-    if (element.name === 'dl' || element.elements.length === 1) this.blocks.text(terms.join('\n'));
+    this.blocks.text(terms.join('\n'));
+  }
+
+  private details(element: HtmlElement): void {
+    const summary = element.elements.find(({ name }) => name === 'summary');
+    if (!summary || summary.letters === element.letters) {
+      this.add(element);
+      return;
+    }
+    const term = this.textOf(summary);
+    summary.isLeftOut = true;
+    this.under(term, element);
   }
 
   private under(term: string, element: HtmlElement): void {
@@ -217,7 +229,7 @@ export class HtmlBlocks {
     const outer = this.blocks.term;
     this.blocks.term = [outer ?? '', oneLine(term)].filter((part) => part !== '').join(' › ').slice(0, MAX_TERM_CHARACTERS).toWellFormed() || undefined;
     this.noteAnchor(element);
-    if (INLINE.has(element.name) || element.name === 'dd' || element.role === 'tabpanel') this.add(element);
+    if (/^(?:dd|details)$/.test(element.name) || element.role === 'tabpanel') this.add(element);
     else this.element(element);
     this.breakBlock();
     this.blocks.term = outer;
@@ -232,11 +244,9 @@ export class HtmlBlocks {
 }
 
 /** Terms and what they stand for, also where they are grouped. */
-function partsOf(element: HtmlElement): readonly (HtmlElement | string)[] {
-  return element.children.flatMap((child) => {
-    if (typeof child === 'string' || child.name !== 'div' || element.name !== 'dl') return typeof child !== 'string' && child.isLeftOut ? [] : [child];
-    return child.isLeftOut ? [] : child.children;
-  });
+function partsOf(list: HtmlElement): readonly (HtmlElement | string)[] {
+  const parts = list.children.flatMap((child) => (typeof child !== 'string' && child.name === 'div' && !child.isLeftOut ? child.children : [child]));
+  return parts.filter((part) => typeof part === 'string' || !part.isLeftOut);
 }
 
 /** Lines that are elements stay lines. */

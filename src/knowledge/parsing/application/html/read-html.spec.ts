@@ -94,11 +94,12 @@ describe('left out is', () => {
 
 describe('a block', () => {
   it('knows its term and the nearest anchor', () => {
-    const { blocks } = page('<main><h2 id="options">Options</h2><dl><dt id="a">-a<dt>--all<dd><p>All.</p><pre>x -a</pre></dl><a name="z"></a><p>End.</p></main>');
+    const { blocks } = page('<main><h2 id="options">Options</h2><dl><dt id="a">-a<dt>--all<dd><p>All.</p><pre>x -a</pre></dl><details><summary>More</summary>Less.</details><a name="z"></a><p>End.</p></main>');
     expect(blocks).toEqual([
       { kind: 'heading', level: 2, text: 'Options', anchor: 'options' },
       { kind: 'text', text: 'All.', anchor: 'a', term: '-a, --all' },
       { kind: 'code', text: 'x -a', anchor: 'a', term: '-a, --all' },
+      { kind: 'text', text: 'Less.', anchor: 'a', term: 'More' },
       { kind: 'text', text: 'End.', anchor: 'z' },
     ]);
   });
