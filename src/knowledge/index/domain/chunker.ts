@@ -157,7 +157,8 @@ function* tableTexts(table: readonly (readonly string[])[]): Generator<string> {
   let size = start;
   const part = (): string => [...(isRepeated ? [head] : []), ...lines].join('\n');
   for (const row of rows) {
-    for (const text of splitText(line(row), ['sentence', 'word'], CHUNK_SIZE.target - start)) {
+    const limit = start + sizeOf(line(row)) <= CHUNK_SIZE.max ? CHUNK_SIZE.max : CHUNK_SIZE.target;
+    for (const text of splitText(line(row), ['sentence', 'word'], limit - start)) {
       if (lines.length > 0 && size + sizeOf(text) > CHUNK_SIZE.target) {
         yield part();
         [lines, size] = [[], start];

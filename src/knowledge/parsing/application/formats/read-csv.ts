@@ -6,8 +6,6 @@ import type { FormatReader } from './reading.js';
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 const SAMPLE_LINES = 20;
 const SAMPLE_CHARACTERS = 64 * 1024;
-/** Rows of one table. */
-const ROWS_AT_ONCE = 5_000;
 
 /** The one that most lines have, and have as often as the others. */
 export function separatorOf(text: string): string {
@@ -43,8 +41,6 @@ export const readCsv: FormatReader = async ({ content, contentType }) => {
     },
   });
   const blocks = new BlockList();
-  const [header = [], ...others] = rows;
-  // Each table names its columns, so that no part of a long one has to be read with the first.
-  for (let start = 0; start < Math.max(1, others.length); start += ROWS_AT_ONCE) blocks.table([header, ...others.slice(start, start + ROWS_AT_ONCE)]);
+  blocks.table(rows);
   return { title: null, language: null, blocks: blocks.blocks };
 };
