@@ -82,6 +82,7 @@ describe('left out is', () => {
     ['a question for consent', '<div class="cookie-banner"><p>We use cookies. GONE</p><button>Accept</button></div>'],
     ['a dialog that asks for consent', '<dialog open>We use cookies. GONE <button>Accept</button></dialog>'],
     ['a bar to the pages before and after', '<p><a rel="prev" href="/a">GONE</a> <a rel="next" href="/b">GONE</a></p>'],
+    ['a line that only leads on', '<p><a href="/b">Next: GONE</a></p>'],
     ['a bar as DocBook writes it', '<div class="navheader"><table><tr><th>GONE</th></tr></table></div>'],
     ['a link to the content', '<a href="#content">Skip to content</a>'],
     ['a mark of a permanent link', '<h2>Fees<a href="#fees">¶</a></h2>'],
