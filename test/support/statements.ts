@@ -26,6 +26,7 @@ const BACKGROUND = new RegExp(
     /'traces\.publish'|\bupdate traces set published_at\b/,
     /\b(?:delete from|insert into) (?:removed_runs|suggestion_usage|trace_counts|agent_usage|agent_users)\b/,
     /\bfrom agent_usage\s+where (?:\(agent_id, width|width = 'day')/,
+    /\bwhere c\.number is null\b|\bfrom knowledge_blocks b join knowledge_partitions\b/,
   ]
     .map(({ source }) => source)
     .join('|'),
