@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestOrganization, useService } from '../../support/harness.js';
+import { searchKnowledge } from '../../support/knowledge.js';
 import { useSite } from '../../support/site-server.js';
 import { AgentWebsite } from '../../support/websites.js';
 
@@ -139,6 +140,27 @@ describe('a canonical address', () => {
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     expect(sync).toMatchObject({ state: 'SUCCESS', pages: { found: 3, indexed: 2, skipped: 1 } });
     expect(await indexed(agent)).toEqual(['/', '/catalogue/shoes.html']);
+  });
+});
+
+describe('a passage', () => {
+  const terms = ['Basket', 'Dynamo', 'Fender'];
+  const price = (page: number, at: number): number => 100 * page + at;
+  const listOf = (page: number): string => terms.map((term, at) => `<dt>${term} ${page}</dt><dd>It costs ${price(page, at)} euros, and is fitted within the hour.</dd>`).join('');
+  const document = (page: number): string =>
+    `<html><head><title>Shop ${page}</title></head><body><main><h1>Shop ${page}</h1><p>${'We are open on all days of the week. '.repeat(40)}</p>
+     <h2 id="parts">Parts ${page}</h2><dl>${listOf(page)}</dl>${page === 0 ? [1, 2, 3, 4, 5, 6].map((other) => `<a href="/${other}">${other}</a>`).join(' ') : ''}</main></body></html>`;
+
+  it('has its page\'s title, headings, terms and nearest anchor, on each page of a site', async () => {
+    for (let page = 0; page < 7; page += 1) site.page(page === 0 ? '/' : `/${page}`, document(page));
+    const agent = await website();
+    const { sync } = await agent.crawl({ rootUrl: site.url('/') });
+    expect(sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 7 } });
+    for (let page = 0; page < 7; page += 1) {
+      const [found] = await searchKnowledge(service, { agentId: agent.agentId, key: organization.key }, `Dynamo ${page} costs ${price(page, 1)}`);
+      expect(found).toMatchObject({ title: `Shop ${page}`, headings: [`Shop ${page}`, `Parts ${page}`], url: `${site.url(page === 0 ? '/' : `/${page}`)}#parts` });
+      expect(found?.text).toContain(`Dynamo ${page}\n\nIt costs ${price(page, 1)} euros`);
+    }
   });
 });
 

@@ -12,7 +12,8 @@ export type Block = BlockPlace &
     | { readonly kind: 'table'; readonly rows: readonly (readonly string[])[] }
   );
 
-interface BlockPlace {
+/** Where a block stands in its document. */
+export interface BlockPlace {
   readonly page?: number;
   /** The nearest at or before it that an address can end with. */
   readonly anchor?: string;

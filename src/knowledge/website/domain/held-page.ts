@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { DOCUMENT_FORMATS, type ParsedDocument } from '../../parsing/domain/parsed-document.js';
+import { type BlockPlace, DOCUMENT_FORMATS, type ParsedDocument } from '../../parsing/domain/parsed-document.js';
 
-const page = z.number().optional();
+/** All of it: what is left out here is gone from the pages of a sample, and from no others. */
+const place = { page: z.number().optional(), anchor: z.string().optional(), term: z.string().optional() } satisfies Record<keyof BlockPlace, z.ZodType>;
 const block = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('heading'), level: z.number(), text: z.string(), page }),
-  z.object({ kind: z.literal('text'), text: z.string(), page }),
-  z.object({ kind: z.literal('code'), text: z.string(), page }),
-  z.object({ kind: z.literal('table'), rows: z.array(z.array(z.string())), page }),
+  z.object({ kind: z.literal('heading'), level: z.number(), text: z.string(), ...place }),
+  z.object({ kind: z.literal('text'), text: z.string(), ...place }),
+  z.object({ kind: z.literal('code'), text: z.string(), ...place }),
+  z.object({ kind: z.literal('table'), rows: z.array(z.array(z.string())), ...place }),
 ]);
 
 /** What was read of a page, in the words of `PageContent`; stored until its site's sample is complete. */

@@ -9,7 +9,7 @@ export function hasText(blocks: readonly Block[]): boolean {
 /** The same for pages with the same text, whatever their address and title. In hex. */
 export function textDigest(blocks: readonly Block[]): string {
   const hash = createHash('sha256');
-  for (const block of blocks) hash.update(`${block.kind} ${textOf(block)}\0`);
+  for (const block of blocks) hash.update(`${comparedText(block)}\0`);
   return hash.digest('hex');
 }
 
@@ -17,8 +17,13 @@ export function charactersOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, block) => sum + (block.kind === 'table' ? block.rows.flat().join(' ') : block.text).length, 0);
 }
 
+/** The same for blocks that say the same: two terms with one definition do not. */
+export function comparedText(block: Block): string {
+  return `${block.kind} ${block.term ?? ''}\t${textOf(block)}`;
+}
+
 /** Without differences of white space. */
-export function textOf(block: Block): string {
+function textOf(block: Block): string {
   const text = block.kind === 'table' ? block.rows.map((row) => row.join('\t')).join('\n') : block.text;
   return text.replaceAll(/\s+/g, ' ').trim();
 }

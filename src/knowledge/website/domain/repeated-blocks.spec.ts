@@ -15,6 +15,12 @@ describe('blocks that stand on most pages of a site', () => {
     expect(texts(withoutRepeated([text(' Home |  Docs\n| Shop'), heading('Page 9', 1), text('Nine.')], repeated))).toEqual(['Page 9', 'Nine.']);
   });
 
+  it('are no definitions of different terms', () => {
+    const defined = (number: number): Block[] => [{ kind: 'text', text: 'See the manual.', term: `option-${number}` }];
+    const repeated = repeatedBlocks(pages(5, defined), none);
+    expect(texts(withoutRepeated(page(1, ...defined(1)), repeated))).toContain('See the manual.');
+  });
+
   it('stay where they stand on few, and on sites of few pages', () => {
     const seldom = repeatedBlocks(pages(10, (number) => (number < 5 ? [text('A note.')] : [])), none);
     expect(texts(withoutRepeated(page(1, text('A note.')), seldom))).toEqual(['Page 1', 'What page 1 is about.', 'A note.']);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Block } from '../../parsing/domain/parsed-document.js';
-import { textDigest, textOf } from './page-text.js';
+import { comparedText, textDigest } from './page-text.js';
 
 /** With fewer pages that differ nothing can be said. */
 const MIN_PAGES = 5;
@@ -50,5 +50,5 @@ function leadsRepeated(blocks: readonly Block[], isRepeated: readonly boolean[],
 }
 
 function keyOf(block: Block): string {
-  return createHash('sha256').update(`${block.kind} ${textOf(block)}`).digest('hex').slice(0, KEY_DIGITS);
+  return createHash('sha256').update(comparedText(block)).digest('hex').slice(0, KEY_DIGITS);
 }
