@@ -13,7 +13,7 @@ export interface ProtectedServer {
 /** How the sign-in finds the integration that it is for. */
 export abstract class OAuthIntegrations {
   /**
-   * For one who wants to sign in, which counts for every agent that uses the integration.
+   * For a caller who wants to sign in, which counts for every agent that uses the integration.
    * @returns null when it does not authenticate with OAuth
    * @throws IntegrationNotFound when the agent has no such integration; ForbiddenByAgentAllowlist
    */

@@ -32,7 +32,7 @@ export class RegisterClient {
     const endpoint = metadata ? metadata.registration_endpoint : String(new URL('/register', authorizationServerUrl));
     if (endpoint === undefined) {
       throw new AuthorizationServerFailed(
-        'The authorization server of the tool server does not let clients register themselves, so nobody can sign in to it here.',
+        'The authorization server of the tool server does not let clients register themselves, so this service cannot start a sign-in to it.',
       );
     }
     const body = {

@@ -46,7 +46,7 @@ async function untilStatus(status: string): Promise<Readonly<Record<string, unkn
   return readIntegration(service, at);
 }
 
-const WANTS_MORE = expect.stringMatching(/wants more permissions/);
+const WANTS_MORE = expect.stringMatching(/requires more permissions/);
 
 describe('a call for which the sign-in gave too few permissions', () => {
   beforeEach(() => {

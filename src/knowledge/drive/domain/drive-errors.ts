@@ -57,7 +57,7 @@ export class DriveFilesNotFound extends DomainError {
   constructor(ids: readonly string[], who: string) {
     const named = ids.slice(0, 10).map((id) => `'${id.slice(0, 200)}'`).join(', ');
     const others = ids.length > 10 ? ` and ${ids.length - 10} more` : '';
-    super('invalid', `${who} cannot see ${named}${others} in the drive. Share them with it, or leave them out of fileIds.`, {
+    super('invalid', `${who} cannot see ${named}${others} in the drive. Share them with that account, or leave them out of fileIds.`, {
       code: 'drive_file_not_found',
     });
   }
@@ -65,7 +65,7 @@ export class DriveFilesNotFound extends DomainError {
 
 export class DriveSignInNotConfigured extends DomainError {
   constructor() {
-    super('unprocessable', 'Nobody can sign in to the drive here: the operator has not set DRIVE_OAUTH_CLIENT_ID and DRIVE_OAUTH_CLIENT_SECRET.', {
+    super('unprocessable', 'People cannot sign in to the drive: the operator of this service has not set DRIVE_OAUTH_CLIENT_ID and DRIVE_OAUTH_CLIENT_SECRET.', {
       code: 'drive_oauth_not_configured',
     });
   }

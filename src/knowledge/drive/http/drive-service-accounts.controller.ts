@@ -55,8 +55,8 @@ export class DriveServiceAccountsController {
     operationId: 'deleteDriveServiceAccount',
     summary: 'Delete a drive service account',
     description:
-      'With the drive settings of agents that use it; their documents follow shortly. For owners, admins and the person who added it; anybody else ' +
-      'is answered 403 forbidden_service_account_manage.',
+      'With the drive settings of agents that use it; their documents follow shortly. For owners, admins and the person who added it; other callers ' +
+      'receive 403 forbidden_service_account_manage.',
   })
   @ApiOkResponse({ type: DeletedServiceAccountResponse })
   @ApiErrors(400, 401, new ForbiddenServiceAccountManage(), 404)

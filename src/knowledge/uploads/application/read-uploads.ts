@@ -11,7 +11,7 @@ export class ReadUploads {
   /** All of an agent, newest first: several short statements, between which others have their turn, since one that answers thousands of rows holds them up. */
   async ofAgent(organizationId: string, agentId: string): Promise<Upload[]> {
     const all: Upload[] = [];
-    // The embedded database answers without giving the turn to anybody.
+    // The embedded database answers without giving other requests their turn.
     const slice = new TimeSlice(0);
     let page: Upload[];
     do {

@@ -36,7 +36,7 @@ export class StartDriveSignIn {
     const { client, authorizeUrl } = this.settings.drive;
     if (!client) throw new DriveSignInNotConfigured();
     const impossible = fileIds.filter((id) => !isFileId(id));
-    if (impossible.length > 0) throw new DriveFilesNotFound(impossible, 'Nobody');
+    if (impossible.length > 0) throw new DriveFilesNotFound(impossible, 'The account of a person who signs in');
     const [state, codeVerifier] = [randomText(), randomText()];
     const redirectUri = `${this.settings.publicUrl ?? origin}${CALLBACK_PATH}`;
     const signIn = { organizationId, ownerId: agentId, fileIds: [...new Set(fileIds)], redirectUrl, redirectUri };
