@@ -34,6 +34,8 @@ export const MAX_CHANGE_PAGES = 50;
 
 /** Files and pages of folders that one step of a sync works on. */
 export const STEP_ITEMS = 10;
+/** Steps of one worker process: they wait for the drive more than they compute, and each may hold one file of 50 MB. */
+export const STEPS_AT_ONCE = 3;
 /** Documents that one statement finds for their removal. */
 export const REMOVE_BATCH = 50;
 /** A step that has not been heard of for so long is taken to be dead. Longer than one file takes. */

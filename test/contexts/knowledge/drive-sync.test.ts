@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SyncDriveSource } from '../../../src/knowledge/drive/application/sync/sync-drive-source.js';
-import { ScheduleDriveSyncs } from '../../../src/knowledge/drive/jobs/schedule-drive-syncs.job.js';
+import { ScheduleDriveSyncs } from '../../../src/knowledge/drive/jobs/sync-drives.job.js';
 import { DriveKnowledge, type DriveView } from '../../support/drive-knowledge.js';
 import { DOCUMENT, DriveServer, FOLDER, json, refusal, SLIDES, SPREADSHEET } from '../../support/drive-server.js';
 import { until, useService } from '../../support/harness.js';
@@ -8,8 +8,6 @@ import { until, useService } from '../../support/harness.js';
 const drive = await DriveServer.start();
 const service = useService({ environment: drive.environment });
 const forever = new AbortController().signal;
-/** For steps that the test itself repeats. */
-const unqueued = (): Promise<void> => Promise.resolve();
 
 beforeEach(() => drive.reset());
 afterAll(() => drive.close());
@@ -33,7 +31,7 @@ async function sourceOf({ agentId }: DriveKnowledge): Promise<{ organizationId: 
 }
 
 async function schedule(): Promise<void> {
-  await service.app.get(ScheduleDriveSyncs, { strict: false }).process({ data: {}, signal: forever } as never);
+  await service.app.get(ScheduleDriveSyncs, { strict: false }).process();
 }
 
 /** The time of its next sync has come. */
@@ -272,7 +270,7 @@ describe('a sync under way', () => {
     await at.put(ids);
     const source = await sourceOf(at);
     await until(async () => {
-      await Promise.all([sync.step(source, forever, unqueued), sync.step(source, forever, unqueued), sync.step(source, forever, unqueued)]);
+      await Promise.all([sync.execute(source, forever), sync.execute(source, forever), sync.execute(source, forever)]);
       return (await at.read()).body.sync.state === 'SUCCESS';
     }, 'the end of the sync');
     expect([...drive.fetched].sort()).toEqual([...ids].sort());
@@ -360,7 +358,7 @@ describe('a drive that lies', () => {
     const source = await sourceOf(at);
     await until(async () => {
       await service.database.query('update drive_sources set stalls = 8 where id = $1::uuid and lease is null', [source.id]);
-      await service.app.get(SyncDriveSource, { strict: false }).step(source, forever, unqueued);
+      await service.app.get(SyncDriveSource, { strict: false }).execute(source, forever);
       return (await at.read()).body.sync.state === 'FAILED';
     }, 'the sync has failed');
     expect((await at.read()).body.sync.lastError).toMatch(/drive|larger/);

@@ -3,7 +3,7 @@ import { AgentNotFound } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import type { Transaction } from '../../../platform/database/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
-import { syncDrive } from '../jobs/sync-drive.job.js';
+import { syncDrive } from '../jobs/drive.jobs.js';
 import { DriveSourceRepository, type Selection } from '../persistence/drive-source.repository.js';
 
 /** Stores what was selected and begins its sync; one that is under way is superseded. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ClaimedSource } from '../domain/drive-source.js';
+import type { ClaimedSource } from '../persistence/drive-source.repository.js';
 import { ServiceAccountRepository } from '../persistence/service-account.repository.js';
 import type { DriveAccess } from './drive-http.js';
 import { ServiceAccountTokens } from './service-account-tokens.js';

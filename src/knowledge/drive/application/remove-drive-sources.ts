@@ -4,7 +4,7 @@ import { Database, type Transaction } from '../../../platform/database/index.js'
 import { Outbox } from '../../../platform/jobs/index.js';
 import type { DriveSourceKind } from '../domain/drive-source.js';
 import { DriveSourceNotFound } from '../domain/drive-errors.js';
-import { removeDriveSource } from '../jobs/remove-drive-source.job.js';
+import { removeDriveSource } from '../jobs/drive.jobs.js';
 import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
 import { DriveSignIns } from './sign-in/drive-sign-ins.js';
 

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Database, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
 import { type FoundItem, merged } from '../domain/drive-item.js';
-import type { ClaimedSource, DriveItem, SourceId, SyncTotals } from '../domain/drive-source.js';
+import type { SourceId, SyncTotals } from '../domain/drive-source.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
-import { StoredDriveItem } from './drive.entities.js';
+import { type DriveItem, StoredDriveItem } from './drive.entities.js';
+import type { ClaimedSource } from './drive-source.repository.js';
 
 const WRONG = { result: { $in: ['failed', 'unreadable', 'gone'] } } as const;
 
@@ -19,10 +20,12 @@ export class DriveItemRepository {
   constructor(private readonly database: Database) {}
 
   /** Those with work left: what was found to be gone, look-ups and lists come before files, since they tell what is to be fetched. */
-  next(source: ClaimedSource, limit: number): Promise<DriveItem[]> {
+  async next(source: ClaimedSource, limit: number): Promise<DriveItem[]> {
     const where = { ...itemsOf(source), todo: { $ne: null } };
     // In reverse order of the alphabet: remove, look_up, list, fetch.
-    return this.database.read((em) => em.find(StoredDriveItem, where, { orderBy: { todo: 'desc', fileId: 'asc' }, limit }));
+    const items = await this.database.read((em) => em.find(StoredDriveItem, where, { orderBy: { todo: 'desc', fileId: 'asc' }, limit }));
+    // A listing may change what was read here of a file, so files wait for the step after it.
+    return items[0]?.todo === 'fetch' ? items : items.filter(({ todo }) => todo !== 'fetch');
   }
 
   /** Counts an attempt before it is made. */

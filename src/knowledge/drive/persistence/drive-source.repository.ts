@@ -2,13 +2,16 @@ import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import type { DeletedAgent } from '../../../agents/index.js';
-import { Database, type EntityReader, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import { Database, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
-import type { ClaimedSource, DriveSourceKind, SourceId } from '../domain/drive-source.js';
+import type { DriveSourceKind, SourceId } from '../domain/drive-source.js';
 import { StoredDriveSource } from './drive.entities.js';
 
 /** What a person has selected; it replaces what the agent had of the kind. */
 export type Selection = Pick<StoredDriveSource, 'organizationId' | 'agentId' | 'kind' | 'accountId' | 'files'>;
+
+/** A source while a step of its sync has the lease, as the step has stored it last. */
+export type ClaimedSource = StoredDriveSource & { lease: string };
 
 /** Another selection was made, the source was removed, or another worker has taken the sync over. */
 export class LeaseLost extends Error {}
@@ -107,11 +110,14 @@ export class DriveSourceRepository {
     return (await em.findOne(StoredDriveSource, heldBy(source), { fields: ['id'], lockMode: LockMode.PESSIMISTIC_READ })) !== null;
   }
 
-  /** @returns the source with the changes. @throws LeaseLost */
-  async update(source: ClaimedSource, changes: Partial<StoredDriveSource>, reader: EntityReader = this.database): Promise<ClaimedSource> {
+  /** `source` has the changes once they are committed. @throws LeaseLost */
+  async update(source: ClaimedSource, changes: Partial<StoredDriveSource>, transaction?: Transaction): Promise<void> {
+    const reader = transaction ?? this.database;
     const updated = await reader.read((em) => em.nativeUpdate(StoredDriveSource, heldBy(source), changes));
     if (updated === 0) throw new LeaseLost();
-    return { ...source, ...changes } as ClaimedSource;
+    const note = (): unknown => Object.assign(source, changes);
+    if (transaction) transaction.onCommit(note);
+    else note();
   }
 
   /** Takes the lease of steps of any organization that did not begin, or were not heard of, before `before`; their next one is due at `until`. */

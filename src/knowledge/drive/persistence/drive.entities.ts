@@ -4,7 +4,8 @@ import { JsonDocument } from '../../../platform/database/index.js';
 import { grantProperties, signInProperties } from '../../../platform/oauth/index.js';
 import type { SyncState } from '../../index/domain/sync-status.js';
 import { selectedFile } from '../domain/drive-file.js';
-import type { DriveItem, DriveSourceKind, SyncPhase } from '../domain/drive-source.js';
+import type { ItemKind, ItemResult, ItemTodo, ItemVia } from '../domain/drive-item.js';
+import type { DriveSourceKind, SyncPhase } from '../domain/drive-source.js';
 
 const FILES = new JsonDocument('drive_sources.files', z.array(selectedFile));
 const FILE_IDS = new JsonDocument('drive_sign_ins.file_ids', z.array(z.string()));
@@ -33,6 +34,7 @@ export const StoredDriveSource = defineEntity({
     organizationId: p.uuid(),
     agentId: p.uuid(),
     kind: p.text().$type<DriveSourceKind>(),
+    /** Of a service account. */
     accountId: p.uuid().strictNullable(),
     files: FILES.property(),
     state: p.text().$type<SyncState>(),
@@ -41,10 +43,12 @@ export const StoredDriveSource = defineEntity({
     startedAt: p.datetime(3),
     syncId: p.uuid(),
     phase: p.text().$type<SyncPhase>(),
+    /** Everything is listed anew, so that what is not seen is gone. */
     isFull: p.boolean(),
     isTruncated: p.boolean(),
     changeToken: p.text().strictNullable(),
     changePages: p.integer(),
+    /** Steps in a row that came to nothing. */
     stalls: p.integer(),
     /** Of the step that works on it. */
     lease: p.uuid().strictNullable(),
@@ -64,23 +68,27 @@ export const StoredDriveItem = defineEntity({
     sourceId: p.uuid().primary(),
     fileId: p.text().primary(),
     organizationId: p.uuid(),
-    kind: p.text().$type<DriveItem['kind']>(),
-    via: p.text().$type<DriveItem['via']>(),
+    kind: p.text().$type<ItemKind>(),
+    via: p.text().$type<ItemVia>(),
     name: p.text(),
     mimeType: p.text(),
     url: p.text().strictNullable(),
     size: p.bigint('number').strictNullable(),
     fingerprint: p.text().strictNullable(),
-    todo: p.text().$type<NonNullable<DriveItem['todo']>>().strictNullable(),
+    todo: p.text().$type<ItemTodo>().strictNullable(),
     pageToken: p.text().strictNullable(),
+    /** Of a folder, that were read. */
     pages: p.integer(),
+    /** How often its present work was begun. */
     attempts: p.integer(),
-    result: p.text().$type<NonNullable<DriveItem['result']>>().strictNullable(),
+    result: p.text().$type<ItemResult>().strictNullable(),
     error: p.text().strictNullable(),
     documentId: p.uuid().strictNullable(),
+    /** The sync that saw it last. */
     seenIn: p.uuid(),
   },
 });
+export type DriveItem = Readonly<InferEntity<typeof StoredDriveItem>>;
 
 /** The grant of a sign-in, of a source. */
 export const StoredDriveGrant = defineEntity({

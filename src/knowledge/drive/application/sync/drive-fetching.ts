@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../platform/clock/index.js';
-import { onePart } from '../../../parsing/domain/one-part.js';
-import { UnreadableDocument } from '../../../parsing/domain/parsing.errors.js';
-import { DOCUMENT_FORMATS, type ParsedDocument } from '../../../parsing/domain/parsed-document.js';
-import { DriveFailure } from '../../domain/drive-failure.js';
-import { exportsOf, isReadable } from '../../domain/drive-file.js';
-import type { ClaimedSource, DriveItem } from '../../domain/drive-source.js';
 import { DocumentIndex } from '../../../index/application/indexing/document-index.js';
 import { MAX_UPLOAD_BYTES } from '../../../limits.js';
 import { DocumentParser } from '../../../parsing/application/document-parser.js';
-import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
-import { DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
-import { DriveApi } from '../drive-api.js';
-import type { DriveAccess } from '../drive-http.js';
+import { onePart } from '../../../parsing/domain/one-part.js';
+import { DOCUMENT_FORMATS, type ParsedDocument } from '../../../parsing/domain/parsed-document.js';
+import { UnreadableDocument } from '../../../parsing/domain/parsing.errors.js';
+import { DriveFailure } from '../../domain/drive-failure.js';
+import { exportsOf, isReadable } from '../../domain/drive-file.js';
 import { STEP_LEASE_MS } from '../../limits.js';
-import { DriveListing } from './drive-listing.js';
+import type { DriveItem } from '../../persistence/drive.entities.js';
+import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
+import { type ClaimedSource, DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
+import { DriveApi } from '../drive-api.js';
+import type { SyncStep } from './sync-step.js';
 
 const TOO_LARGE = `The file is larger than ${MAX_UPLOAD_BYTES / 1024 / 1024} MB.`;
+const GONE = 'It is no longer in the drive, or no longer shared with the account.';
 
 interface Content {
   readonly bytes: Buffer;
@@ -32,22 +32,36 @@ export class DriveFetching {
     private readonly index: DocumentIndex,
     private readonly items: DriveItemRepository,
     private readonly sources: DriveSourceRepository,
-    private readonly listing: DriveListing,
     private readonly clock: Clock,
   ) {}
 
   /** @throws DriveFailure where the drive may answer later, or takes the account no more; LeaseLost */
-  async fetch(source: ClaimedSource, access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<void> {
-    const content = await this.content(source, access, item, signal);
-    if (!content) return;
-    await this.sources.update(source, { dueAt: new Date(this.clock.now().getTime() + STEP_LEASE_MS) });
-    const parsed = await this.parsed(source, item, content, signal);
-    if (parsed) await this.put(source, item, parsed);
+  async fetch(step: SyncStep, item: DriveItem): Promise<void> {
+    const { source, signal } = step;
+    try {
+      const content = await this.load(step, item);
+      await this.sources.update(source, { dueAt: new Date(this.clock.now().getTime() + STEP_LEASE_MS) });
+      await this.put(source, item, await this.parse(source, item, content, signal));
+    } catch (error) {
+      if (error instanceof UnreadableDocument) return this.fail(source, item, error.message, 'unreadable');
+      if (!(error instanceof DriveFailure) || error.isPassing || error.reason === 'refused') throw error;
+      if (error.reason === 'not_found') return this.gone(source, item);
+      if (error.reason === 'too_large') return this.fail(source, item, TOO_LARGE, 'unreadable');
+      await this.fail(source, item, error.message);
+    }
   }
 
   async remove(source: ClaimedSource, item: DriveItem): Promise<void> {
     if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
     await this.sources.whileHeld(source, (transaction) => this.items.drop(transaction, source, item.fileId));
+  }
+
+  /** The account cannot see it any more. A selected entry stays known, so that its loss is reported. */
+  async gone(source: ClaimedSource, item: DriveItem): Promise<void> {
+    if (item.via !== 'selected') return this.remove(source, item);
+    if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
+    const result = { todo: null, result: 'gone', error: GONE, documentId: null } as const;
+    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, item.fileId, result));
   }
 
   /** Notes that it could not be brought in; what was read of it before stays. */
@@ -56,27 +70,9 @@ export class DriveFetching {
     await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, item.fileId, settled));
   }
 
-  private async content(source: ClaimedSource, access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<Content | null> {
-    if (!isReadable(item)) {
-      await this.fail(source, item, 'Files of this type are not read.', 'unreadable');
-      return null;
-    }
-    if ((item.size ?? 0) > MAX_UPLOAD_BYTES) {
-      await this.fail(source, item, TOO_LARGE, 'unreadable');
-      return null;
-    }
-    try {
-      return await this.load(access, item, signal);
-    } catch (error) {
-      if (!(error instanceof DriveFailure) || error.isPassing || error.reason === 'refused') throw error;
-      if (error.reason === 'not_found') await this.listing.gone(source, item);
-      else if (error.reason === 'too_large') await this.fail(source, item, TOO_LARGE, 'unreadable');
-      else await this.fail(source, item, error.message);
-      return null;
-    }
-  }
-
-  private async load(access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<Content> {
+  private async load({ access, signal }: SyncStep, item: DriveItem): Promise<Content> {
+    if (!isReadable(item)) throw new UnreadableDocument('unsupported_type', 'Files of this type are not read.');
+    if ((item.size ?? 0) > MAX_UPLOAD_BYTES) throw new UnreadableDocument('too_large', TOO_LARGE);
     const [first, ...others] = exportsOf(item);
     if (first === undefined) return { bytes: await this.api.download(access, item.fileId, signal), contentType: item.mimeType };
     let failure: unknown;
@@ -92,37 +88,27 @@ export class DriveFetching {
     throw failure;
   }
 
-  private async parsed(source: ClaimedSource, item: DriveItem, { bytes, contentType }: Content, signal: AbortSignal): Promise<ParsedDocument | null> {
-    const isExport = exportsOf(item).length > 0;
+  private parse({ organizationId }: ClaimedSource, item: DriveItem, { bytes, contentType }: Content, signal: AbortSignal): Promise<ParsedDocument> {
     const document = {
-      organizationId: source.organizationId,
+      organizationId,
       content: () => onePart(bytes),
       size: bytes.length,
       contentType: contentType === 'application/octet-stream' ? null : contentType,
       // The name of a document of the drive itself says nothing about what it was exported as.
-      name: isExport ? null : item.name,
+      name: exportsOf(item).length > 0 ? null : item.name,
       url: null,
       formats: DOCUMENT_FORMATS,
     };
-    try {
-      return await this.parser.parse(document, signal);
-    } catch (error) {
-      if (!(error instanceof UnreadableDocument)) throw error;
-      await this.fail(source, item, error.message, 'unreadable');
-      return null;
-    }
+    return this.parser.parse(document, signal);
   }
 
-  private async put(source: ClaimedSource, item: DriveItem, parsed: ParsedDocument): Promise<void> {
+  private async put(source: ClaimedSource, { fileId, name, url }: DriveItem, parsed: ParsedDocument): Promise<void> {
     const { organizationId, agentId, id } = source;
-    const { fileId, name, url } = item;
-    const indexed = await this.index.put(
-      { organizationId, agentId, kind: 'drive', key: `${id}/${fileId}`, title: name, url, scope: null },
-      parsed,
-      async (transaction, { documentId }) =>
-        (await this.sources.isHeld(transaction, source)) &&
-        this.items.settle(transaction, source, fileId, { todo: null, result: 'indexed', error: null, documentId }),
-    );
+    const document = { organizationId, agentId, kind: 'drive', key: `${id}/${fileId}`, title: name, url, scope: null } as const;
+    const indexed = await this.index.put(document, parsed, async (transaction, { documentId }) => {
+      const result = { todo: null, result: 'indexed', error: null, documentId } as const;
+      return (await this.sources.isHeld(transaction, source)) && this.items.settle(transaction, source, fileId, result);
+    });
     if (!indexed) throw new LeaseLost();
   }
 }

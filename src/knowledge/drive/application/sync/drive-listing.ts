@@ -1,17 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../../../platform/database/index.js';
-import { DocumentIndex } from '../../../index/application/indexing/document-index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import { type DriveFile, isReadable, kindOf } from '../../domain/drive-file.js';
 import { type FoundItem, itemsOf, unknownItem } from '../../domain/drive-item.js';
-import type { ClaimedSource, DriveItem } from '../../domain/drive-source.js';
-import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
-import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
-import { DriveApi } from '../drive-api.js';
-import type { DriveAccess } from '../drive-http.js';
 import { MAX_FILES, MAX_FOLDER_PAGES, MAX_FOLDERS } from '../../limits.js';
+import type { DriveItem } from '../../persistence/drive.entities.js';
+import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
+import { type ClaimedSource, DriveSourceRepository } from '../../persistence/drive-source.repository.js';
+import { DriveApi } from '../drive-api.js';
+import { DriveFetching } from './drive-fetching.js';
+import type { SyncStep } from './sync-step.js';
 
-const GONE = 'It is no longer in the drive, or no longer shared with the account.';
 const UNSEEN: readonly string[] = ['not_found', 'forbidden'];
 
 /** Finds out what there is: selected entries, folders page by page, and what shortcuts lead to. */
@@ -21,60 +20,49 @@ export class DriveListing {
     private readonly api: DriveApi,
     private readonly items: DriveItemRepository,
     private readonly sources: DriveSourceRepository,
-    private readonly index: DocumentIndex,
+    private readonly fetching: DriveFetching,
   ) {}
 
-  /** @returns the source as it is then. @throws DriveFailure, LeaseLost */
-  async lookUp(source: ClaimedSource, access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<ClaimedSource> {
+  /** @throws DriveFailure, LeaseLost */
+  async lookUp({ source, access, signal }: SyncStep, item: DriveItem): Promise<void> {
     const file = await seen(this.api.file(access, item.fileId, signal), [...UNSEEN, 'bad_request']);
-    if (!file || file.isTrashed) {
-      await this.gone(source, item);
-      return source;
-    }
-    return this.sources.whileHeld(source, async (transaction) => {
-      const { name, mimeType, url, size, fingerprint } = file;
-      const found = { fileId: item.fileId, via: item.via, name, mimeType, url, size, fingerprint };
-      const kind = kindOf(file);
-      // Selected, it is fetched all the same, to be told apart from what is read.
-      if (kind === 'file' && !isReadable(file) && item.via !== 'selected') {
-        await this.items.removeLater(transaction, source, [item.fileId]);
-        return source;
-      }
-      const todo = kind === 'folder' ? 'list' : kind === 'file' ? 'fetch' : null;
-      await this.items.add(transaction, source, [{ ...found, kind, todo }], true);
+    if (!file || file.isTrashed) return this.fetching.gone(source, item);
+    const { name, mimeType, url, size, fingerprint } = file;
+    const kind = kindOf(file);
+    await this.sources.whileHeld(source, async (transaction) => {
+      // A selected file of another type is fetched all the same, so that its failure is reported.
+      if (kind === 'file' && !isReadable(file) && item.via !== 'selected') return this.items.removeLater(transaction, source, [item.fileId]);
+      const todo = { folder: 'list', file: 'fetch', shortcut: null } as const;
+      const found = { fileId: item.fileId, via: item.via, kind, todo: todo[kind], name, mimeType, url, size, fingerprint };
+      await this.items.add(transaction, source, [found], true);
       // A shortcut that a shortcut leads to is not followed.
       if (kind === 'shortcut' && item.via === 'selected' && file.targetId !== null) {
         await this.items.add(transaction, source, [unknownItem(file.targetId, name, 'shortcut')]);
       }
-      return source;
     });
   }
 
-  /** Reads the next page. @returns and throws as `lookUp` */
-  async list(source: ClaimedSource, access: DriveAccess, item: DriveItem, signal: AbortSignal): Promise<ClaimedSource> {
+  /** Reads the next page. @throws DriveFailure, LeaseLost */
+  async list({ source, access, signal }: SyncStep, item: DriveItem): Promise<void> {
     const page = await seen(this.api.folder(access, item.fileId, item.pageToken, signal), UNSEEN);
-    if (!page) {
-      await this.gone(source, item);
-      return source;
-    }
+    if (!page) return this.fetching.gone(source, item);
     const { nextPageToken } = page;
     const isEndless = nextPageToken !== undefined && (nextPageToken === item.pageToken || item.pages + 1 >= MAX_FOLDER_PAGES);
-    return this.sources.whileHeld(source, async (transaction) => {
-      const found = await this.add(transaction, source, page.files);
+    await this.sources.whileHeld(source, async (transaction) => {
+      const isComplete = await this.add(transaction, source, page.files);
       // What lies beyond the most that is taken need not be asked for.
-      const next = found.isTruncated ? null : (nextPageToken ?? null);
+      const next = isComplete ? (nextPageToken ?? null) : null;
       if (isEndless && next !== null) throw endless(item);
-      await this.items.turnPage(transaction, found, item, next);
-      return found;
+      await this.items.turnPage(transaction, source, item, next);
     });
   }
 
   /**
    * Writes entries as items of the source, as many as it may have.
    * @param again also those that this sync has seen already
-   * @returns the source, marked where some were left out
+   * @returns false once entries of the source were left out
    */
-  async add(transaction: Transaction, source: ClaimedSource, files: readonly DriveFile[], again = false): Promise<ClaimedSource> {
+  async add(transaction: Transaction, source: ClaimedSource, files: readonly DriveFile[], again = false): Promise<boolean> {
     const found = itemsOf(files);
     const known = await this.items.known(transaction, source, found.map(({ fileId }) => fileId));
     const counts = await this.items.counts(transaction, source);
@@ -86,19 +74,18 @@ export class DriveListing {
     };
     const kept = found.filter(hasRoom);
     await this.items.add(transaction, source, kept, again);
-    if (kept.length === found.length || source.isTruncated) return source;
-    return this.sources.update(source, { isTruncated: true }, transaction);
+    if (kept.length < found.length) await this.sources.update(source, { isTruncated: true }, transaction);
+    return kept.length === found.length && !source.isTruncated;
   }
 
-  /** A selected entry stays known, so that its loss is reported. */
-  async gone(source: ClaimedSource, item: DriveItem): Promise<void> {
-    if (item.via !== 'selected') {
-      await this.sources.whileHeld(source, (transaction) => this.items.removeLater(transaction, source, [item.fileId]));
-      return;
-    }
-    if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
-    const result = { todo: null, result: 'gone', error: GONE, documentId: null } as const;
-    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, item.fileId, result));
+  /** Once everything was listed, what was not seen is gone. */
+  async end(source: ClaimedSource): Promise<void> {
+    if (!source.isFull) return;
+    await this.sources.whileHeld(source, async (transaction) => {
+      if (await this.items.isListing(transaction, source)) return;
+      await this.items.removeUnseen(transaction, source);
+      await this.sources.update(source, { isFull: false }, transaction);
+    });
   }
 }
 

@@ -1,15 +1,25 @@
 import { z } from 'zod';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { REMOVE_SIGN_INS_EVERY_MINUTES } from '../../../platform/oauth/index.js';
+import { DiscardDriveSource } from '../application/discard-drive-source.js';
 import { DriveSignIns } from '../application/sign-in/drive-sign-ins.js';
+import { removeDriveSource } from './drive.jobs.js';
 
-const payload = z.object({});
-type Payload = z.output<typeof payload>;
+@Processor(removeDriveSource.name)
+export class RemoveDriveSource extends WorkerHost {
+  constructor(private readonly discard: DiscardDriveSource) {
+    super();
+  }
+
+  process({ data: { organizationId, sourceId: id }, signal }: ActiveJob<z.output<typeof removeDriveSource.payload>>): Promise<void> {
+    return this.discard.execute({ organizationId, id }, signal);
+  }
+}
 
 /** Removes sign-ins that were not completed in time, with their secrets. */
 export const removeDriveSignIns = defineJob({
   name: 'knowledge.remove-drive-sign-ins',
-  payload,
+  payload: z.object({}),
   schedule: { everyMinutes: REMOVE_SIGN_INS_EVERY_MINUTES, payload: {} },
 });
 
@@ -19,7 +29,7 @@ export class RemoveDriveSignIns extends WorkerHost {
     super();
   }
 
-  process({ signal }: ActiveJob<Payload>): Promise<void> {
+  process({ signal }: ActiveJob<object>): Promise<void> {
     return this.signIns.removeExpired(signal);
   }
 }
