@@ -85,6 +85,16 @@ describe('documents are read in another process', () => {
     expect(started).toHaveLength(1);
   });
 
+  it('that gives a large table in parts, each of which begins with its title and the names of its columns', async () => {
+    const head = [['Fares of 2024', '', ''], ['Route', 'Fare', 'Duration']];
+    const rows = Array.from({ length: 20_000 }, (_, at) => [`Route ${at}`, `${at} EUR`, 'two hours']);
+    const { blocks } = await parseWith(real(), documentOf([...head, ...rows].map((row) => row.join(',')).join('\n'), { name: 'fares.csv' }), never);
+    const parts = blocks.map((block) => (block.kind === 'table' ? block.rows : []));
+    expect(parts.length).toBeGreaterThan(4);
+    for (const part of parts) expect(part.slice(0, 2)).toEqual(head);
+    expect(parts.flatMap((part) => part.slice(2))).toEqual(rows);
+  });
+
   it('several at once, each in a process of its own', async () => {
     const pool = real(3);
     const texts = Array.from({ length: 12 }, (_, index) => `text ${index}`);

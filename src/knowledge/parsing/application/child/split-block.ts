@@ -9,25 +9,26 @@ export function weightOf(block: Block): number {
   return OVERHEAD + (block.kind === 'table' ? block.rows.reduce((sum, row) => sum + rowWeight(row), 0) : block.text.length);
 }
 
-/** A block in pieces that are no larger, as long as its parts allow; each piece of a table names the columns. */
+/** A block in pieces that are no larger, as long as its parts allow; each piece of a table begins with its captions and the names of its columns. */
 export function* splitBlock(block: Block, maxCharacters: number): Generator<Block> {
   if (weightOf(block) <= maxCharacters) yield block;
   else if (block.kind === 'table') yield* splitTable(block, maxCharacters);
   else for (const text of pieces(block.text, maxCharacters)) yield { ...block, text };
 }
 
-function* splitTable({ rows: [header = [], ...others], ...block }: Block & { readonly kind: 'table' }, maxCharacters: number): Generator<Block> {
-  const start = rowWeight(header);
+function* splitTable({ rows: all, ...block }: Block & { readonly kind: 'table' }, maxCharacters: number): Generator<Block> {
+  const head = all.slice(0, 1 + Math.max(0, all.findIndex((row) => row.slice(1).some((cell) => cell !== ''))));
+  const start = head.reduce((sum, row) => sum + rowWeight(row), 0);
   if (start > maxCharacters / 4) {
     // To name such columns again and again would multiply the document.
-    for (const row of [header, ...others]) for (const text of pieces(row.join('\n'), maxCharacters)) yield { ...block, kind: 'text', text };
+    for (const row of all) for (const text of pieces(row.join('\n'), maxCharacters)) yield { ...block, kind: 'text', text };
     return;
   }
-  let [rows, weight] = [[header], start];
-  for (const row of others) {
-    if (rows.length > 1 && weight + rowWeight(row) > maxCharacters) {
+  let [rows, weight] = [[...head], start];
+  for (const row of all.slice(head.length)) {
+    if (rows.length > head.length && weight + rowWeight(row) > maxCharacters) {
       yield { ...block, rows };
-      [rows, weight] = [[header], start];
+      [rows, weight] = [[...head], start];
     }
     rows.push(row);
     weight += rowWeight(row);
