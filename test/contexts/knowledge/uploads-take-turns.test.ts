@@ -3,8 +3,10 @@ import { CheckUploadsProcessor } from '../../../src/knowledge/uploads/jobs/check
 import { DocumentParser } from '../../../src/knowledge/parsing/application/document-parser.js';
 import { UploadRepository } from '../../../src/knowledge/uploads/persistence/upload.repository.js';
 import { until, useService } from '../../support/harness.js';
+import { hurryParsers } from '../../support/hurried-parsers.js';
 import { activeJob } from '../../support/job-site.js';
 import { addFile, type FileToUpload, filesPath, type KnowledgeFile, learn, listFiles, type Owner, settledFiles } from '../../support/knowledge.js';
+import { nestedFormsPdf } from '../../support/nested-forms-pdf.js';
 import { pdfOf } from '../../support/pdf-writer.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 
@@ -71,6 +73,24 @@ describe('organizations take turns', () => {
     jest.restoreAllMocks();
     releaseParses();
     expect((await settledFiles(service, many!)).map(({ status }) => status)).toEqual(Array(6).fill('ready'));
+  });
+});
+
+describe('PDFs of a few kB whose drawing has no end', () => {
+  it('keep neither another organization’s small text waiting nor a colleague’s, and each fails with its reason', async () => {
+    // Of these 10 s: long enough to be found slow, and the texts are ready long before the last of them ends.
+    hurryParsers(2_000, ({ name }) => name === 'hostile.pdf');
+    const hostile: FileToUpload = { content: nestedFormsPdf(), name: 'hostile.pdf', contentType: 'application/pdf' };
+    const colleague: Owner = { key: many!.key, agentId: await service.agent(many!.key) };
+    for (let count = 0; count < 5; count += 1) await addFile(service, many!, hostile);
+
+    await learn(service, other!, 'about lions');
+    expect((await processing(many!)).length).toBeGreaterThanOrEqual(4);
+    await learn(service, colleague, 'about tigers');
+    expect((await processing(many!)).length).toBeGreaterThanOrEqual(3);
+
+    const files = await settledFiles(service, many!);
+    expect(files.map(({ status, error }) => [status, error])).toEqual(Array(5).fill(['failed', 'Reading the file takes too long: more than 2 seconds.']));
   });
 });
 

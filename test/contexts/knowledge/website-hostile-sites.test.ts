@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ParserProcess } from '../../../src/knowledge/parsing/application/pool/parser-process.js';
 import { OutboxRelay } from '../../../src/platform/jobs/outbox-relay.js';
 import { ADDRESS_CORPUS, misleadingUrls } from '../../support/address-corpus.js';
 import { Canary } from '../../support/canary.js';
 import { type TestOrganization, useService } from '../../support/harness.js';
+import { hurryParsers } from '../../support/hurried-parsers.js';
 import { nestedFormsPdf } from '../../support/nested-forms-pdf.js';
 import { type SiteListener, useSite } from '../../support/site-server.js';
 import { until } from '../../support/until.js';
@@ -94,11 +94,7 @@ describe('a site whose server does everything wrong', () => {
   it('has those pages fail, and all others indexed', async () => {
     clock.hurried = true;
     const slow = nestedFormsPdf();
-    const { parse } = ParserProcess.prototype as { parse: (this: ParserProcess, ...parameters: Parameters<ParserProcess['parse']>) => ReturnType<ParserProcess['parse']> };
-    jest.spyOn(ParserProcess.prototype, 'parse').mockImplementation(function (this: ParserProcess, delivery, signal) {
-      if (delivery.request.url?.endsWith('/slow.pdf') === true) Object.assign(delivery.turn, { limitMs: 50 });
-      return parse.call(this, delivery, signal);
-    });
+    hurryParsers(50, ({ url }) => url?.endsWith('/slow.pdf') === true);
     const bad = ['/drip', '/endless', '/circle', '/bomb', '/slow.pdf', '/archive'];
     const good = Array.from({ length: 10 }, (_none, index) => `/good/${index}`);
     faulty.article('/', { title: 'Home', text: 'Home.', links: [...bad, ...good] });
