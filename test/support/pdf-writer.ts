@@ -1,3 +1,11 @@
+/** Letters of the second and third are all as wide, which the third does not say of itself. */
+const FONTS = {
+  text: '/BaseFont /Helvetica /Encoding /WinAnsiEncoding',
+  code: '/BaseFont /Courier /Encoding /WinAnsiEncoding',
+  ownCode: `/BaseFont /Own /FirstChar 32 /LastChar 126 /Widths [${'600 '.repeat(94)} 300] /FontDescriptor << /Type /FontDescriptor /FontName /Own /Flags 32 >>`,
+};
+export type PdfFont = keyof typeof FONTS;
+
 export interface PdfLine {
   readonly text: string;
   readonly size?: number;
@@ -5,6 +13,7 @@ export interface PdfLine {
   readonly y: number;
   /** From the left; 50 where not said. */
   readonly x?: number;
+  readonly font?: PdfFont;
 }
 
 const escaped = (text: string): string => text.replace(/[\\()]/g, '\\$&');
@@ -16,10 +25,11 @@ export function pdfOf(pages: readonly (readonly PdfLine[])[], { title = '', stre
   const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(' ');
   add('<< /Type /Catalog /Pages 2 0 R >>');
   add(`<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`);
-  add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>');
+  const fonts = Object.entries(FONTS).map(([name, font]) => `/${name} << /Type /Font /Subtype /Type1 ${font} >>`);
+  add(`<< ${fonts.join(' ')} >>`);
   for (const [index, lines] of pages.entries()) {
-    const content = stream + lines.map(({ text, size = 10, x = 50, y }) => `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`).join('\n');
-    add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + index * 2} 0 R >>`);
+    const content = stream + lines.map(({ text, size = 10, x = 50, y, font = 'text' }) => `BT /${font} ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`).join('\n');
+    add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font 3 0 R >> /Contents ${5 + index * 2} 0 R >>`);
     add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
   }
   const info = add(`<< /Title (${escaped(title)}) >>`);

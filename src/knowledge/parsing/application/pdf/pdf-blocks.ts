@@ -1,4 +1,5 @@
 import type { BlockList } from '../formats/block-list.js';
+import { type Code, codeAt, isTypewritten } from './pdf-code.js';
 import { withoutContents, withoutFurniture } from './pdf-furniture.js';
 import { type Line, type PageLines, rightOf } from './pdf-lines.js';
 import { continuation, type Table, tableAt } from './pdf-tables.js';
@@ -11,7 +12,13 @@ const PARAGRAPH_FACTOR = 1.6;
 /** Larger sizes are levels of their own, up to so many. */
 const LEVELS = 3;
 
-type Part = { readonly kind: 'heading' | 'text'; readonly page: number; text: string; last: Line } | { readonly kind: 'table'; readonly page: number; readonly table: Table };
+interface Paragraph {
+  readonly kind: 'heading' | 'text';
+  text: string;
+  last: Line;
+}
+
+type Part = { readonly page: number } & (Paragraph | Code | Table);
 
 export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
   const usual = textSize(pages);
@@ -20,7 +27,8 @@ export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
   const levels = headingLevels(read, usual);
   for (const part of partsOf(read, heading)) {
     blocks.page = part.page;
-    if (part.kind === 'table') blocks.table(part.table.rows);
+    if (part.kind === 'table') blocks.table(part.rows);
+    else if (part.kind === 'code') blocks.code(part.text);
     else if (part.kind === 'heading' && part.text.length <= MAX_HEADING_CHARACTERS) blocks.heading(levels.get(half(part.last.size)) ?? LEVELS, part.text);
     else blocks.text(part.text);
   }
@@ -50,19 +58,20 @@ function isHeading({ size, text }: Line, usual: number): boolean {
 
 function partsOf(pages: readonly PageLines[], heading: (line: Line) => boolean): readonly Part[] {
   const parts: Part[] = [];
+  const hasCode = !isTypewritten(pages);
   for (const { page, lines } of pages) {
     const right = rightOf(lines);
     for (let at = 0; at < lines.length; ) {
-      const line = lines[at];
+      const ahead = lines.slice(at, at + MAX_AHEAD);
+      const [line] = ahead;
       if (!line) break;
       const before = parts.at(-1);
-      const table = heading(line) ? undefined : tableAt(lines.slice(at, at + MAX_TABLE_LINES));
-      at += table?.length ?? 1;
-      if (table) {
-        const more = before?.kind === 'table' ? continuation(before.table, table) : undefined;
-        if (before?.kind === 'table' && more) before.table.rows.push(...more);
-        else parts.push({ kind: 'table', page, table });
-      } else if (before && before.kind !== 'table' && belongs(before, line, heading, right)) {
+      const found = heading(line) ? undefined : ((hasCode ? codeAt(ahead) : undefined) ?? tableAt(ahead));
+      at += found?.length ?? 1;
+      const rest = before?.kind === 'table' && found?.kind === 'table' ? continuation(before, found) : undefined;
+      if (before?.kind === 'table' && rest) before.rows.push(...rest);
+      else if (found) parts.push({ ...found, page });
+      else if ((before?.kind === 'heading' || before?.kind === 'text') && belongs(before, line, heading, right)) {
         before.text = join(before.text, line.text);
         before.last = line;
       } else parts.push({ kind: heading(line) ? 'heading' : 'text', page, text: line.text, last: line });
@@ -72,14 +81,14 @@ function partsOf(pages: readonly PageLines[], heading: (line: Line) => boolean):
 }
 
 /** A table's further lines are a table of their own; to look at all of a page's lines again for each would take too long. */
-const MAX_TABLE_LINES = 200;
+const MAX_AHEAD = 200;
 
 const IDEOGRAPHIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}、。，．]/u;
 const ITEM = /^(?:[•‣◦▪●–—*-]|\d{1,3}[.)]|[a-z]\))\s/;
 const SENTENCE_END = /[.!?:;。！？：；…]["'”’»)\]」』）]*$/u;
 
 /** Whether a line goes on with what is before it. */
-function belongs({ kind, text, last }: Part & { last: Line; text: string }, line: Line, heading: (line: Line) => boolean, right: number): boolean {
+function belongs({ kind, text, last }: Paragraph, line: Line, heading: (line: Line) => boolean, right: number): boolean {
   if ((kind === 'heading') !== heading(line) || (kind === 'heading' && half(last.size) !== half(line.size))) return false;
   const gap = last.y - line.y;
   const size = Math.max(last.size, line.size);

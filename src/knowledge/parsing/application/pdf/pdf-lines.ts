@@ -5,6 +5,13 @@ export interface TextPiece {
   readonly transform: readonly number[];
   readonly width: number;
   readonly height: number;
+  readonly fontName: string;
+}
+
+/** The texts of a page, and what their fonts say of themselves. */
+export interface PageText {
+  readonly items: readonly TextPiece[];
+  readonly styles: Readonly<Record<string, { readonly fontFamily: string }>>;
 }
 
 /** Text without a gap in it. */
@@ -16,6 +23,8 @@ export interface Segment {
   y: number;
   /** Of its letters. */
   size: number;
+  /** Of each of its characters, where it is set in a fixed-width font. */
+  advance: number | undefined;
 }
 
 /** What stands beside one another in one column of a page. */
@@ -40,13 +49,13 @@ const WORD_GAP = 0.2;
 const LABEL = /^(?:[•‣◦▪●■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,4})[.)])$/;
 
 /** The lines of a page in the order of reading: text in columns one column after the other. */
-export function linesOf(pieces: readonly TextPiece[]): readonly Line[] {
+export function linesOf({ items }: PageText, fixedWidths: ReadonlyMap<string, number>): readonly Line[] {
   // What is drawn upwards or downwards is a text of its own.
-  const directions = Map.groupBy(pieces, ({ transform: [a = 1, b = 0] }) => Math.round((Math.atan2(b, a) / Math.PI) * 2));
-  return [...directions].sort(([, a], [, b]) => b.length - a.length).flatMap(([quarters, turned]) => inOrder(segmentsOf(turned, quarters), MAX_COLUMN_DEPTH));
+  const directions = Map.groupBy(items, ({ transform: [a = 1, b = 0] }) => Math.round((Math.atan2(b, a) / Math.PI) * 2));
+  return [...directions].sort(([, a], [, b]) => b.length - a.length).flatMap(([quarters, turned]) => inOrder(segmentsOf(turned, quarters, fixedWidths), MAX_COLUMN_DEPTH));
 }
 
-function segmentsOf(pieces: readonly TextPiece[], quarters: number): readonly Segment[] {
+function segmentsOf(pieces: readonly TextPiece[], quarters: number, fixedWidths: ReadonlyMap<string, number>): readonly Segment[] {
   const segments: Segment[] = [];
   for (const piece of pieces) {
     if (piece.str.trim() === '') continue;
@@ -54,7 +63,8 @@ function segmentsOf(pieces: readonly TextPiece[], quarters: number): readonly Se
     const [cos, sin] = [Math.round(Math.cos((quarters * Math.PI) / 2)), Math.round(Math.sin((quarters * Math.PI) / 2))];
     const left = e * cos + f * sin;
     const size = piece.height || Math.hypot(c, d);
-    const next = { text: piece.str, left, right: left + piece.width, y: f * cos - e * sin, size };
+    const width = fixedWidths.get(piece.fontName);
+    const next = { text: piece.str, left, right: left + piece.width, y: f * cos - e * sin, size, advance: width === undefined ? undefined : width * size };
     const last = segments.at(-1);
     if (last && isBeside(last, next)) append(last, next);
     else segments.push(next);
@@ -70,13 +80,17 @@ function isBeside(last: Segment, next: Segment): boolean {
 
 function append(last: Segment, next: Segment): void {
   // Words that are placed one by one have no space between them.
-  const isApart = next.left - last.right > Math.max(last.size, next.size) * WORD_GAP && !/\s$/.test(last.text) && !/^\s/.test(next.text);
-  last.text += (isApart ? ' ' : '') + next.text;
+  const gap = next.left - last.right;
+  const isApart = gap > Math.max(last.size, next.size) * WORD_GAP && !/\s$/.test(last.text) && !/^\s/.test(next.text);
+  last.advance = next.advance === undefined ? undefined : last.advance;
+  last.text += (last.advance !== undefined ? spaces(gap / last.advance) : isApart ? ' ' : '') + next.text;
   // A raised mark of a footnote does not move the line that it stands in.
   if (next.size > last.size) last.y = next.y;
   last.right = Math.max(last.right, next.right);
   last.size = Math.max(last.size, next.size);
 }
+
+export const spaces = (columns: number): string => ' '.repeat(Math.max(0, Math.round(columns)));
 
 /** Columns within columns, and the segments of a page that they are looked for in: more would take too long. */
 const MAX_COLUMN_DEPTH = 3;
@@ -138,11 +152,16 @@ function rowsOf(segments: readonly Segment[]): readonly Line[] {
 }
 
 function lineOf(row: readonly Segment[]): Line {
-  const sorted = [...row].sort((a, b) => a.left - b.left).map((segment) => ({ ...segment, text: segment.text.trim() }));
+  const sorted = [...row].sort((a, b) => a.left - b.left).map(trimmed);
   // The size that most of its letters have; a base line of those.
   const main = sorted.reduce((most, one) => (one.text.length > most.text.length ? one : most));
   const text = sorted.map((segment) => segment.text).join(' ');
   return { segments: sorted, text, left: sorted[0]?.left ?? 0, right: rightOf(sorted), y: main.y, size: main.size };
+}
+
+function trimmed(segment: Segment): Segment {
+  const indent = segment.text.length - segment.text.trimStart().length;
+  return { ...segment, text: segment.text.trim(), left: segment.left + indent * (segment.advance ?? 0) };
 }
 
 export function rightOf(parts: readonly { readonly right: number }[]): number {

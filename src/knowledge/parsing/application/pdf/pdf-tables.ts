@@ -1,6 +1,7 @@
 import type { Line, Segment } from './pdf-lines.js';
 
 export interface Table {
+  readonly kind: 'table';
   readonly rows: string[][];
   /** Where its columns begin and end. */
   readonly columns: readonly Column[];
@@ -28,7 +29,7 @@ export function tableAt(lines: readonly Line[]): Table | undefined {
   const taken = lines.slice(0, length);
   const columns = columnsOf(taken);
   if (!columns) return undefined;
-  return { rows: rowsOf(taken, columns), columns, length };
+  return { kind: 'table', rows: rowsOf(taken, columns), columns, length };
 }
 
 function follows(before: Line, line: Line, first: Line): boolean {

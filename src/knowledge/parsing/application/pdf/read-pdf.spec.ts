@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { read } from '../../../../../test/support/documents.js';
-import { type PdfLine, pdfOf } from '../../../../../test/support/pdf-writer.js';
+import { type PdfFont, type PdfLine, pdfOf } from '../../../../../test/support/pdf-writer.js';
 
 const WORDS = 'the harbour opens early and the ferry sails on';
 /** A paragraph that says which one it is, in lines of the usual distance. */
@@ -64,6 +64,32 @@ describe('of a PDF', () => {
     const order = [...text.matchAll(/\b([lr]\d+) |Abstract/g)].map(([, name = 'Abstract']) => name);
     const side = (name: string): readonly string[] => Array.from({ length: 12 }, (_, at) => `${name}${at}`);
     expect(order).toEqual(['Abstract', ...side('l'), ...side('r')]);
+  });
+
+  const PROGRAM = ['function fare(age) {', '  if (age < 6) return 0;', '  // What is left of it.', '  return age > 66    ? 5 : 10;', '}'];
+  const set = (font: PdfFont, lines: readonly string[], y: number, x = 80): readonly PdfLine[] => lines.map((text, at) => ({ text: text.trimStart(), x: x + 6 * (text.length - text.trimStart().length), y: y - at * 12, font }));
+
+  it.each<PdfFont>(['code', 'ownCode'])('lines in a fixed-width font stay lines, with their indents and empty lines (%s)', async (font) => {
+    const page = [...paragraph('a', 700), ...set(font, PROGRAM, 650), ...set(font, ['const price = fare(30);'], 578), ...paragraph('b', 540)];
+    const { blocks } = await read(pdfOf([page]), { name: 'x.pdf' });
+    expect(blocks).toMatchObject([{ kind: 'text' }, { kind: 'code', text: [...PROGRAM, '', 'const price = fare(30);'].join('\n'), page: 1 }, { kind: 'text' }]);
+  });
+
+  it('a document that is nothing but lines in a fixed-width font keeps them', async () => {
+    const { blocks } = await read(pdfOf([set('code', PROGRAM, 700)]), { name: 'x.pdf' });
+    expect(blocks).toEqual([{ kind: 'code', text: PROGRAM.join('\n'), page: 1 }]);
+  });
+
+  it('a name in a fixed-width font is a part of its paragraph, also where it fills a line', async () => {
+    const [first = '', , last = ''] = paragraph('a', 700).map(({ text }) => text);
+    const name: PdfLine = { text: '/usr/share/doc/the-harbour/fares-of-the-ferry', y: 688, font: 'code' };
+    expect(await linesOf([{ text: first, y: 700 }, name, { text: last, y: 676 }])).toEqual([`${first} ${name.text} ${last}`]);
+  });
+
+  it('paragraphs that are typewritten are joined', async () => {
+    const pages = [['a', 700], ['b', 600], ['c', 500]] as const;
+    const lines = pages.flatMap(([name, y]) => paragraph(name, y, { lines: 6 })).map((line): PdfLine => ({ ...line, font: 'code' }));
+    expect(await linesOf(lines)).toHaveLength(3);
   });
 
   it.each(['(anonymous)', 'untitled', 'Microsoft Word - x.doc', 'report.docx', '(unspecified)'])('%j is no title', async (title) => {

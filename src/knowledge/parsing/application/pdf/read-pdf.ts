@@ -4,8 +4,9 @@ import { BlockList } from '../formats/block-list.js';
 import type { FormatReader } from '../formats/reading.js';
 import { languageOf, oneLine } from '../formats/text-of.js';
 import { MAX_PDF_PAGES } from '../../limits.js';
-import { type Line, linesOf, type PageLines, type TextPiece } from './pdf-lines.js';
 import { addPages } from './pdf-blocks.js';
+import { FixedWidthFonts } from './pdf-fonts.js';
+import { type Line, linesOf, type PageLines, type PageText } from './pdf-lines.js';
 
 type Pdf = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
 
@@ -33,11 +34,11 @@ async function open(content: Buffer): Promise<Pdf> {
   }
 }
 
-async function linesOfPage(pdf: Pdf, number: number): Promise<readonly Line[]> {
+async function linesOfPage(pdf: Pdf, number: number, fonts: FixedWidthFonts): Promise<readonly Line[]> {
   const page = await pdf.getPage(number);
   try {
-    const { items } = await page.getTextContent({ includeMarkedContent: false });
-    return linesOf(items as readonly TextPiece[]);
+    const text = (await page.getTextContent({ includeMarkedContent: false })) as PageText;
+    return linesOf(text, fonts.on(text));
   } finally {
     page.cleanup();
   }
@@ -48,11 +49,12 @@ async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
     throw new UnreadableDocument('too_large', `The PDF has ${pdf.numPages} pages; at most ${MAX_PDF_PAGES} can be read.`);
   }
   const pages: PageLines[] = [];
+  const fonts = new FixedWidthFonts();
   let [failed, held] = [0, 0];
   let failure: unknown;
   for (let number = 1; number <= pdf.numPages; number += 1) {
     try {
-      const lines = await linesOfPage(pdf, number);
+      const lines = await linesOfPage(pdf, number, fonts);
       held += lines.reduce((sum, { text }) => sum + text.length, 0);
       pages.push({ page: number, lines });
     } catch (error) {

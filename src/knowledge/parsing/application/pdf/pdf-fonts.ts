@@ -1,0 +1,38 @@
+import type { PageText } from './pdf-lines.js';
+
+/** So many texts tell whether the characters of their font are all as wide: with letters, since all digits are, and of different lengths, since what counts up is alike. */
+const MIN_SAMPLES = 4;
+const SAMPLE = /^(?=.*[a-z])[ -~]{4,80}$/;
+/** Their widths differ by no more than this, but for a few whose letters were moved. */
+const TOLERANCE = 0.01;
+const MIN_SHARE = 0.8;
+const USUAL_WIDTH = 0.6;
+
+/** Knows the fonts of a PDF whose characters are all as wide. Many of them do not say so: several texts of a font are measured. */
+export class FixedWidthFonts {
+  /** By font, and by the length of a text: how wide a character of it is, in sizes. */
+  private readonly samples = new Map<string, Map<number, number>>();
+
+  /** The widths of characters in the fixed-width fonts of a page, in sizes, by what is known of the pages so far. */
+  on({ items, styles }: PageText): ReadonlyMap<string, number> {
+    for (const { fontName, str, width, height } of items) {
+      const texts = this.samples.get(fontName) ?? new Map<number, number>();
+      this.samples.set(fontName, texts);
+      if (height > 0 && SAMPLE.test(str)) texts.set(str.length, width / height / str.length);
+    }
+    return new Map(Object.entries(styles).flatMap(([name, { fontFamily }]) => {
+      const width = this.widthIn(name, fontFamily === 'monospace');
+      return width === undefined ? [] : [[name, width] as const];
+    }));
+  }
+
+  private widthIn(name: string, saysSo: boolean): number | undefined {
+    const widths = [...(this.samples.get(name)?.values() ?? [])].sort((a, b) => a - b);
+    const usual = widths[Math.floor(widths.length / 2)];
+    // Its spaces may be narrower than its letters where lines are justified.
+    if (saysSo) return usual ?? USUAL_WIDTH;
+    if (usual === undefined || widths.length < MIN_SAMPLES) return undefined;
+    const alike = widths.filter((width) => Math.abs(width - usual) < usual * TOLERANCE);
+    return alike.length >= widths.length * MIN_SHARE ? usual : undefined;
+  }
+}
