@@ -2,16 +2,12 @@ import { AccessModule } from '../../access/index.js';
 import { AgentsModule } from '../../agents/index.js';
 import { ModelsModule } from '../../models/index.js';
 import { JobsModule } from '../../platform/jobs/index.js';
-import { CalibrateModels } from './application/embeddings/calibrate-models.js';
 import { EmbedAgent } from './application/embeddings/embed-agent.js';
 import { EmbeddingModels } from './application/embeddings/embedding-models.js';
-import { EndpointPause } from './application/embeddings/endpoint-pause.js';
 import { SemanticSearchState } from './application/embeddings/semantic-search-state.js';
 import { DocumentIndex } from './application/indexing/document-index.js';
 import { DocumentWriter } from './application/indexing/document-writer.js';
 import { EmbeddingQueue } from './application/indexing/embedding-queue.js';
-import { KeepPostings } from './application/indexing/keep-postings.js';
-import { StoredDocumentIndex } from './application/indexing/stored-document-index.js';
 import { KnowledgeSearchTool } from './application/knowledge-search.tool-source.js';
 import { Candidates } from './application/search/candidates.js';
 import { HybridSearch } from './application/search/hybrid-search.js';
@@ -21,28 +17,30 @@ import { RemoveLeftBehindDocuments } from './application/remove-left-behind-docu
 import { SearchKnowledge } from './application/search/search-knowledge.js';
 import { VectorSearch } from './application/search/vector-search.js';
 import { SearchController } from './http/search.controller.js';
-import { EmbedChunks, embedChunks } from './jobs/embed-chunks.job.js';
-import { EmbedMissing, embedMissing } from './jobs/embed-missing.job.js';
-import { OutboxEmbeddingQueue } from './jobs/outbox-embedding-queue.js';
-import { keepPostings, KeepPostingsJob } from './jobs/keep-postings.job.js';
+import { EmbedChunks } from './jobs/embed-chunks.job.js';
+import { EmbedMissing } from './jobs/embed-missing.job.js';
+import { embedChunks, embedMissing } from './jobs/embedding.jobs.js';
+import { KeepPostings, keepPostings } from './jobs/keep-postings.job.js';
+import { DocumentRepository } from './persistence/document.repository.js';
 import { EmbeddingLeaseRepository } from './persistence/embedding-lease.repository.js';
-import { LeftBehindDocuments } from './persistence/left-behind-documents.repository.js';
 import { EmbeddingModelRepository } from './persistence/embedding-model.repository.js';
+import { LeftBehindDocuments } from './persistence/left-behind-documents.repository.js';
 import { VectorIndex } from './persistence/vector-index.js';
 import { VectorTable } from './persistence/vector-table.js';
 import { VectorRepository } from './persistence/vector.repository.js';
 import { Module } from '@nestjs/common';
 
+const documents = [DocumentRepository, DocumentWriter, DocumentIndex, LeftBehindDocuments, RemoveLeftBehindDocuments];
 const vectors = [VectorTable, VectorRepository, VectorIndex, EmbeddingModelRepository, EmbeddingLeaseRepository];
-const embeddings = [EmbeddingModels, CalibrateModels, EndpointPause, EmbedAgent, SemanticSearchState, { provide: EmbeddingQueue, useClass: OutboxEmbeddingQueue }];
+const embeddings = [EmbeddingModels, EmbedAgent, SemanticSearchState, EmbeddingQueue];
 const search = [Candidates, VectorSearch, { provide: KeywordSearch, useClass: StoredKeywordSearch }, { provide: SearchKnowledge, useClass: HybridSearch }];
-const processors = [EmbedChunks, EmbedMissing, KeepPostingsJob];
+const processors = [EmbedChunks, EmbedMissing, KeepPostings];
 
 /** Blocks to chunks, their words and their vectors; and the search over them. */
 @Module({
   imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedChunks, embedMissing, keepPostings)],
   controllers: [SearchController],
-  providers: [DocumentWriter, KeepPostings, LeftBehindDocuments, RemoveLeftBehindDocuments, { provide: DocumentIndex, useClass: StoredDocumentIndex }, ...vectors, ...embeddings, ...search, ...processors, KnowledgeSearchTool],
+  providers: [...documents, ...vectors, ...embeddings, ...search, ...processors, KnowledgeSearchTool],
   exports: [DocumentIndex, EmbeddingQueue, KnowledgeSearchTool],
 })
 export class IndexModule {}

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { LEASE_MS } from '../../../src/knowledge/index/embedding-limits.js';
+import { LEASE_MS } from '../../../src/knowledge/index/limits.js';
 import { answerOf, type EmbeddingFault, EmbeddingServer, vectorOf } from '../../support/embedding-server.js';
 import { startService, type TestOrganization, type TestService, until } from '../../support/harness.js';
 import { putDocument, search, untilEmbedded, vectorsOf } from '../../support/embedded-knowledge.js';

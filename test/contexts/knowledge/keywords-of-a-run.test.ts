@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { KeepPostings } from '../../../src/knowledge/index/application/indexing/keep-postings.js';
+import { KeepPostings } from '../../../src/knowledge/index/jobs/keep-postings.job.js';
 import { useService } from '../../support/harness.js';
 import { Knowledge, text } from './support.js';
 

@@ -2,7 +2,8 @@ import { TermAnalyzer } from '../../../src/knowledge/index/domain/chunk-terms.js
 import { BLOCK_SIZE, readPostings, visibleLength } from '../../../src/knowledge/index/domain/postings.js';
 import { VISIBLE_CHUNK } from '../../../src/knowledge/index/persistence/knowledge.schema.js';
 import type { Block, ParsedDocument } from '../../../src/knowledge/parsing/domain/parsed-document.js';
-import { DocumentIndex, type IndexedDocument, type IndexedSource, type WithDocument } from '../../../src/knowledge/index/application/indexing/document-index.js';
+import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
+import type { IndexedDocument, IndexedSource, WithDocument } from '../../../src/knowledge/index/application/indexing/indexed-document.js';
 import { type KeywordQuery, KeywordSearch } from '../../../src/knowledge/index/application/search/keyword-search.js';
 import type { SearchScope } from '../../../src/knowledge/index/application/search/search-scope.js';
 import type { TestService } from '../../support/harness.js';
@@ -64,6 +65,11 @@ export class Knowledge {
       [this.organizationId],
     );
     return [...new Set(found.map(({ chunkId }) => rows.find(({ id }) => id === chunkId)?.key ?? ''))];
+  }
+
+  async documentIds(): Promise<string[]> {
+    const rows = await this.service.database.query<{ id: string }>('select id::text as id from knowledge_documents where agent_id = $1::uuid', [this.agentId]);
+    return rows.map(({ id }) => id);
   }
 
   /** Ids and texts of a document's stored chunks, also of those that are not seen. */

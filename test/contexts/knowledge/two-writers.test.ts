@@ -56,7 +56,7 @@ it('a document that two processes write at the same time is that of one of them,
   const { here, there } = await pair();
   const large = (word: string): ReturnType<typeof text> => text(...Array.from({ length: 40 }, (_none, part) => filler(`${word}${'x'.repeat(part % 9)}${String(part)}z`)));
   await Promise.all([here.put('page', large('alpha')), there.put('page', large('beta')), here.put('small', text('alpha')), there.put('small', text('beta'))]);
-  const documents = await here.index.documentsOf(here.organizationId, here.agentId, 'website', 10);
+  const documents = await here.documentIds();
   expect(documents).toHaveLength(2);
   const chunks = (await Promise.all(documents.map((id) => here.chunks(id)))).map((rows) => rows.map(({ text: content }) => content));
   for (const texts of chunks) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { OutboxEmbeddingQueue } from '../../../src/knowledge/index/jobs/outbox-embedding-queue.js';
+import { EmbeddingQueue } from '../../../src/knowledge/index/application/indexing/embedding-queue.js';
 import { type TestOrganization, useService } from '../../support/harness.js';
 import { searchKnowledge } from '../../support/knowledge.js';
 import { pdfOf } from '../../support/pdf-writer.js';
@@ -157,7 +157,7 @@ describe('what a crawl reads', () => {
   });
 
   it('gets its vectors by one job a step, not one a page', async () => {
-    const asked = jest.spyOn(OutboxEmbeddingQueue.prototype, 'chunksAdded');
+    const asked = jest.spyOn(EmbeddingQueue.prototype, 'chunksAdded');
     const links = Array.from({ length: 12 }, (_none, index) => `/p/${index}`);
     site.article('/', { title: 'Home', text: 'Home.', links });
     for (const link of links) site.article(link, { title: link, text: `This is ${link}.` });

@@ -1,5 +1,17 @@
 import type { PreparedChunk } from '../application/indexing/prepared-document.js';
 
+/** A document as it is stored. */
+export interface DocumentRow {
+  readonly id: string;
+  /** In hex. */
+  readonly digest: string;
+  readonly revision: number;
+  readonly writer: string | null;
+}
+
+/** The revision of a document whose chunks are being removed: none of them is seen in it. */
+export const REMOVED = -1;
+
 /** A chunk as it is stored. */
 export interface ChunkRow {
   readonly id: string;
@@ -16,12 +28,7 @@ export interface ChunkRow {
 
 export const VALID_FOR_GOOD = 2_147_483_647;
 
-export interface ChangedChunk {
-  readonly id: string;
-  readonly position: number;
-  readonly anchor: string | null;
-  readonly page: number | null;
-}
+export type ChangedChunk = Pick<ChunkRow, 'id' | 'position' | 'anchor' | 'page'>;
 
 /** What turns the stored chunks of a document into those that it shall have. */
 export interface WritePlan {

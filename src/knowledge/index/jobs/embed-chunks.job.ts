@@ -1,22 +1,10 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { Database } from '../../../platform/database/index.js';
-import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { EmbedAgent } from '../application/embeddings/embed-agent.js';
 import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
-import { AGENTS_AT_ONCE } from '../embedding-limits.js';
-
-const payload = z.object({
-  organizationId: z.uuid(),
-  agentId: z.uuid(),
-  /** How often the endpoint has failed, one time after the other. */
-  failures: z.int().min(0),
-});
-
-/**
- * Gives an agent's chunks their vectors. What the endpoint does is no failure of the job, which comes again after a
- * pause: it never dies of an outage.
- */
-export const embedChunks = defineJob({ name: 'knowledge.embed-chunks', payload });
+import { AGENTS_AT_ONCE } from '../limits.js';
+import { embedChunks } from './embedding.jobs.js';
 
 @Processor(embedChunks.name, { concurrency: AGENTS_AT_ONCE })
 export class EmbedChunks extends WorkerHost {
@@ -29,7 +17,7 @@ export class EmbedChunks extends WorkerHost {
     super();
   }
 
-  async process({ data: { failures, ...agent }, signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+  async process({ data: { failures, ...agent }, signal }: ActiveJob<z.output<typeof embedChunks.payload>>): Promise<void> {
     await this.state.prepare();
     if (!this.state.isReady) return;
     const again = await this.agents.execute(agent, failures, signal);

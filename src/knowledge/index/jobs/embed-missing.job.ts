@@ -1,27 +1,12 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { Database } from '../../../platform/database/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
-import { CalibrateModels } from '../application/embeddings/calibrate-models.js';
+import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { EmbeddingModels } from '../application/embeddings/embedding-models.js';
 import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
 import { EmbeddingQueue } from '../application/indexing/embedding-queue.js';
-import { EMBED_MISSING_EVERY_MINUTES, MISSING_BATCH } from '../embedding-limits.js';
 import { EmbeddingLeaseRepository } from '../persistence/embedding-lease.repository.js';
 import { VectorRepository } from '../persistence/vector.repository.js';
-
-const payload = z.object({});
-
-/** Takes up every agent whose chunks lack vectors, whatever became of the job that should have made them. */
-export const embedMissing = defineJob({
-  name: 'knowledge.embed-missing',
-  payload,
-  schedule: { everyMinutes: EMBED_MISSING_EVERY_MINUTES, payload: {} },
-});
-
-interface Agent {
-  readonly organizationId: string;
-  readonly agentId: string;
-}
+import { embedMissing } from './embedding.jobs.js';
 
 @Processor(embedMissing.name)
 export class EmbedMissing extends WorkerHost {
@@ -30,42 +15,31 @@ export class EmbedMissing extends WorkerHost {
     private readonly vectors: VectorRepository,
     private readonly leases: EmbeddingLeaseRepository,
     private readonly state: SemanticSearchState,
-    private readonly calibrate: CalibrateModels,
     private readonly database: Database,
     private readonly queue: EmbeddingQueue,
   ) {
     super();
   }
 
-  async process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+  async process({ signal }: ActiveJob<z.output<typeof embedMissing.payload>>): Promise<void> {
     await this.state.prepare();
     if (!this.state.isReady) return;
-    await this.calibrate.execute(signal);
-    let missing: Agent[] = [];
+    await this.models.calibrate(signal);
     for (let agent = await this.vectors.agentAfter(null); agent; agent = await this.vectors.agentAfter(agent.agentId)) {
       signal.throwIfAborted();
-      if (await this.lacks(agent)) missing.push(agent);
-      if (missing.length < MISSING_BATCH) continue;
-      await this.takeUp(missing);
-      missing = [];
+      const { organizationId, agentId } = agent;
+      if (!(await this.lacksVectors(organizationId, agentId))) continue;
+      await this.database.transaction((transaction) => this.queue.chunksAdded(transaction, organizationId, agentId));
     }
-    await this.takeUp(missing);
     await this.models.complete();
     await this.models.removeRetired(signal);
     await this.leases.removeOld();
   }
 
-  private async lacks({ organizationId, agentId }: Agent): Promise<boolean> {
+  private async lacksVectors(organizationId: string, agentId: string): Promise<boolean> {
     for (const { id } of await this.models.current()) {
       if ((await this.vectors.lacking(organizationId, agentId, id, 1)).length > 0) return true;
     }
     return false;
-  }
-
-  private async takeUp(agents: readonly Agent[]): Promise<void> {
-    if (agents.length === 0) return;
-    await this.database.transaction(async (transaction) => {
-      for (const { organizationId, agentId } of agents) await this.queue.chunksAdded(transaction, organizationId, agentId);
-    });
   }
 }

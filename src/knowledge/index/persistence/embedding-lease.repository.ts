@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, isForeignKeyViolation } from '../../../platform/database/index.js';
-import { LEASE_MS, LEASES_KEPT_MS } from '../embedding-limits.js';
+import { LEASE_MS, LEASES_KEPT_MS } from '../limits.js';
 import { StoredEmbeddingLease } from './embeddings.schema.js';
 
 /** Which worker embeds an agent's chunks: two of them would pay for the same vectors. */

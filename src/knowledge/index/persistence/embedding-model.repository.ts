@@ -6,6 +6,9 @@ import { REMOVE_MODEL, SERVE_MODEL } from './vectors.sql.js';
 
 const LOCK = 'knowledge:embedding-models';
 
+/** What is known of a model once it has been asked; each is kept as it was learnt first. */
+export type LearntFacts = Partial<Record<'dimensions' | 'unrelated', number>>;
+
 /** Of the whole installation. */
 @Injectable()
 export class EmbeddingModelRepository {
@@ -32,8 +35,8 @@ export class EmbeddingModelRepository {
     await em.nativeUpdate(StoredEmbeddingModel, { id }, { state });
   }
 
-  /** Keeps those that another process has learnt before. @returns those that it has now; undefined where the model is gone */
-  async learn(id: number, { dimensions, unrelated }: { readonly dimensions?: number; readonly unrelated?: number }): Promise<StoredEmbeddingModel | undefined> {
+  /** @returns the model with what is known of it now; undefined where it is gone */
+  async learn(id: number, { dimensions, unrelated }: LearntFacts): Promise<StoredEmbeddingModel | undefined> {
     return this.database.read(async (em) => {
       if (dimensions !== undefined) await em.nativeUpdate(StoredEmbeddingModel, { id, dimensions: null }, { dimensions });
       if (unrelated !== undefined) await em.nativeUpdate(StoredEmbeddingModel, { id, unrelated: null }, { unrelated });

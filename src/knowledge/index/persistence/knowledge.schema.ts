@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { createHash } from 'node:crypto';
 import { type ContextSchema, CustomerJson, migration } from '../../../platform/database/index.js';
 import type { SourceKind } from '../domain/source-kind.js';
 
@@ -58,6 +59,36 @@ export const StoredChunk = defineEntity({
     length: p.integer().strictNullable(),
   },
 });
+
+/** Compared by the database alone. */
+const PARTITION_SCOPE = new CustomerJson<object>('knowledge_partitions.scope');
+
+/** All documents of an agent with the same scope. Its blocks and their postings are read and written by hand (`postings.sql.ts`). */
+export const StoredPartition = defineEntity({
+  name: 'StoredKnowledgePartition',
+  tableName: 'knowledge_partitions',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    scope: PARTITION_SCOPE.property(),
+    scopeDigest: p.blob().columnType('bytea'),
+    /** Of the next chunk. */
+    nextNumber: p.integer(),
+    languages: p.array(),
+  },
+});
+
+/** What all that writes an agent's knowledge locks (`lockAgent`); the other columns are of a former version. */
+export const StoredVocabulary = defineEntity({
+  name: 'StoredKnowledgeVocabulary',
+  tableName: 'knowledge_vocabularies',
+  properties: { agentId: p.uuid().primary(), organizationId: p.uuid() },
+});
+
+export function keyDigest(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
 
 /** Of `knowledge_chunks c` and its `knowledge_documents d`: others are not written yet, or not removed yet. */
 export const VISIBLE_CHUNK = 'd.revision >= c.valid_from and d.revision < c.valid_until';
@@ -189,7 +220,7 @@ const postings = migration('2026112660_knowledge_postings', [
   'create index knowledge_chunks_unplaced on knowledge_chunks (document_id) where number is null',
 ]);
 
-/** Compared by the database alone. */
-const PARTITION_SCOPE = new CustomerJson('knowledge_partitions.scope');
-
-export const knowledgeSchema: ContextSchema = { entities: [StoredDocument, StoredChunk], documents: [PARTITION_SCOPE], migrations: [init, keywords, generation, parts, postings] };
+export const knowledgeSchema: ContextSchema = {
+  entities: [StoredDocument, StoredChunk, StoredPartition, StoredVocabulary],
+  migrations: [init, keywords, generation, parts, postings],
+};

@@ -1,6 +1,26 @@
 import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
 import type { DeletedAgent } from '../../../agents/index.js';
-import { Database } from '../../../platform/database/index.js';
+import { type ColumnsOf, Database, queryBuilder, rowsOf, statement } from '../../../platform/database/index.js';
+import { StoredDocument, StoredPartition, StoredVocabulary } from './knowledge.schema.js';
+
+interface Tables {
+  knowledge_documents: ColumnsOf<typeof StoredDocument>;
+  knowledge_partitions: ColumnsOf<typeof StoredPartition>;
+  knowledge_vocabularies: ColumnsOf<typeof StoredVocabulary>;
+}
+
+const tables = queryBuilder<Tables>();
+
+/** Of so many terms that a statement for all of them would keep the embedded database from others. */
+const REMOVE_TERMS = statement(
+  { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
+  (p) => `
+  delete from knowledge_postings where (partition, block, term) in (
+    select t.partition, t.block, t.term from knowledge_postings t join knowledge_partitions p on p.id = t.partition
+     where p.organization_id = ${p.organizationId} and p.agent_id = ${p.agentId} limit ${p.limit})
+  returning 1 as one`,
+);
 
 /** What deleted agents, of all organizations, have left in the index. */
 @Injectable()
@@ -9,15 +29,15 @@ export class LeftBehindDocuments {
 
   /** Deleted agents of which documents or terms are left. */
   agents(): Promise<DeletedAgent[]> {
-    return this.database.query<DeletedAgent>(
-      `select organization_id::text as "organizationId", agent_id::text as "agentId"
-         from (select organization_id, agent_id from knowledge_documents
-               union select organization_id, agent_id from knowledge_partitions
-               union select organization_id, agent_id from knowledge_vocabularies) left_behind
-        where not exists (select 1 from agents where agents.id = left_behind.agent_id)`,
-    );
+    const columns = ['organization_id as organizationId', 'agent_id as agentId'] as const;
+    const isDeleted = sql<boolean>`not exists (select 1 from agents where agents.id = agent_id)`;
+    const documents = tables.selectFrom('knowledge_documents').select(columns).where(isDeleted);
+    const partitions = tables.selectFrom('knowledge_partitions').select(columns).where(isDeleted);
+    const vocabularies = tables.selectFrom('knowledge_vocabularies').select(columns).where(isDeleted);
+    return rowsOf(this.database, documents.union(partitions).union(vocabularies));
   }
 
+  /** The table is another context's, so it has no entity here. */
   async isGone({ organizationId, agentId }: DeletedAgent): Promise<boolean> {
     const rows = await this.database.query('select 1 from agents where organization_id = $1::uuid and id = $2::uuid', [organizationId, agentId]);
     return rows.length === 0;
@@ -28,24 +48,12 @@ export class LeftBehindDocuments {
    * @returns whether there were any
    */
   async removeTerms({ organizationId, agentId }: DeletedAgent, limit: number): Promise<boolean> {
-    const removed = await this.database.query(
-      `delete from knowledge_postings where (partition, block, term) in (
-         select t.partition, t.block, t.term from knowledge_postings t join knowledge_partitions p on p.id = t.partition
-          where p.organization_id = $1::uuid and p.agent_id = $2::uuid limit $3::integer)
-       returning 1 as one`,
-      [organizationId, agentId, limit],
-    );
-    return removed.length > 0;
+    return (await REMOVE_TERMS.run(this.database, { organizationId, agentId, limit })).length > 0;
   }
 
   /** What is left of the index once its terms are removed. */
   async removePartitions({ organizationId, agentId }: DeletedAgent): Promise<void> {
-    for (const table of ['knowledge_partitions', 'knowledge_vocabularies']) {
-      await this.database.query(
-        `delete from ${table} left_behind where organization_id = $1::uuid and agent_id = $2::uuid
-            and not exists (select 1 from knowledge_documents d where d.agent_id = left_behind.agent_id)`,
-        [organizationId, agentId],
-      );
-    }
+    await this.database.write((em) => em.nativeDelete(StoredPartition, { organizationId, agentId }));
+    await this.database.write((em) => em.nativeDelete(StoredVocabulary, { organizationId, agentId }));
   }
 }

@@ -1,7 +1,7 @@
-import type { SqlExecutor } from '../../../platform/database/index.js';
-import type { ChunkTerms } from '../domain/chunk-terms.js';
+/** Hot path: a search reads by the places of the best chunks which of them its user may see; chunks of a former version get theirs with their terms. */
+import { type SqlExecutor, statement } from '../../../platform/database/index.js';
 import type { SearchScope } from '../application/search/search-scope.js';
-import { uuids } from './arrays.js';
+import type { ChunkTerms } from '../domain/chunk-terms.js';
 import { VISIBLE_CHUNK } from './knowledge.schema.js';
 import { insertTermsParameters, insertTermsSql, type Partition } from './postings.sql.js';
 
@@ -11,25 +11,33 @@ export interface ChunkPlace {
   readonly number: number;
 }
 
+/** Numbers come as text, since the two drivers encode arrays of them differently. */
+const READ_PLACED = statement(
+  { organizationId: 'uuid', agentId: 'uuid', userContext: 'jsonb', partitions: 'text', numbers: 'text' },
+  (p) => `
+  select c.id::text as "chunkId", (t.at - 1)::integer as at
+    from unnest(string_to_array(${p.partitions}, ' ')::integer[], string_to_array(${p.numbers}, ' ')::integer[]) with ordinality as t(partition, number, at)
+    join knowledge_chunks c on c.partition = t.partition and c.number = t.number join knowledge_documents d on d.id = c.document_id
+   where c.organization_id = ${p.organizationId} and c.agent_id = ${p.agentId} and ${VISIBLE_CHUNK} and (d.scope is null or d.scope <@ ${p.userContext})
+   order by d.kind, d.key collate "C", c.position, c.id`,
+);
+
 /** @returns those of the chunks that the run may see, `at` their place in `places`, in the order of their documents */
 export function readPlacedChunks(executor: SqlExecutor, { organizationId, agentId, userContext }: SearchScope, places: readonly ChunkPlace[]): Promise<{ chunkId: string; at: number }[]> {
   if (places.length === 0) return Promise.resolve([]);
-  return executor.query(
-    `select c.id::text as "chunkId", (t.at - 1)::integer as at
-       from unnest(string_to_array($4::text, ' ')::integer[], string_to_array($5::text, ' ')::integer[]) with ordinality as t(partition, number, at)
-       join knowledge_chunks c on c.partition = t.partition and c.number = t.number join knowledge_documents d on d.id = c.document_id
-      where c.organization_id = $1::uuid and c.agent_id = $2::uuid and ${VISIBLE_CHUNK} and (d.scope is null or d.scope <@ $3::text::jsonb)
-      order by d.kind, d.key collate "C", c.position, c.id`,
-    [organizationId, agentId, JSON.stringify(userContext ?? {}), places.map(({ partition }) => partition).join(' '), places.map(({ number }) => number).join(' ')],
-  );
+  const [partitions, numbers] = [places.map(({ partition }) => partition).join(' '), places.map(({ number }) => number).join(' ')];
+  return READ_PLACED.run(executor, { organizationId, agentId, userContext: userContext ?? {}, partitions, numbers });
 }
 
+const FIND_PLACES = statement(
+  { organizationId: 'uuid', chunkIds: 'uuid[]' },
+  (p) => `
+  select id::text as "chunkId", partition, number from knowledge_chunks
+   where organization_id = ${p.organizationId} and id = any(${p.chunkIds}) and number is not null`,
+);
+
 export function findPlaces(executor: SqlExecutor, organizationId: string, chunkIds: readonly string[]): Promise<(ChunkPlace & { chunkId: string })[]> {
-  if (chunkIds.length === 0) return Promise.resolve([]);
-  return executor.query(
-    'select id::text as "chunkId", partition, number from knowledge_chunks where organization_id = $1::uuid and id = any($2::text::uuid[]) and number is not null',
-    [organizationId, uuids(chunkIds)],
-  );
+  return chunkIds.length === 0 ? Promise.resolve([]) : FIND_PLACES.run(executor, { organizationId, chunkIds });
 }
 
 /** A visible chunk that keywords do not find: a former version of the service has written it. */
@@ -59,16 +67,15 @@ export async function placeUnplaced(
   transaction: SqlExecutor,
   organizationId: string,
   partition: Partition,
-  chunks: readonly { readonly chunkId: string; readonly terms: ChunkTerms }[],
+  chunks: readonly (UnplacedChunk & { readonly terms: ChunkTerms })[],
 ): Promise<number> {
-  const numbered = chunks.map(({ chunkId, terms }, index) => ({ chunkId, terms, number: partition.firstNumber + index }));
-  const rows = numbered.map(({ chunkId, terms, number }) => ({ id: chunkId, number, length: terms.length }));
+  const numbered = chunks.map(({ chunkId: id, terms }, index) => ({ id, terms, number: partition.firstNumber + index, length: terms.length }));
   const placed = await transaction.query(
     `with ${insertTermsSql(3)}
      update knowledge_chunks c set partition = $3::integer, number = t.number, length = t.length
        from jsonb_to_recordset($2::text::jsonb) as t(id uuid, number integer, length integer), knowledge_documents d
       where c.organization_id = $1::uuid and c.id = t.id and c.number is null and d.id = c.document_id and ${VISIBLE_CHUNK} returning c.id`,
-    [organizationId, JSON.stringify(rows), ...insertTermsParameters(partition.id, numbered, true)],
+    [organizationId, JSON.stringify(numbered.map(({ terms: _terms, ...row }) => row)), ...insertTermsParameters(partition.id, numbered, true)],
   );
   return placed.length;
 }

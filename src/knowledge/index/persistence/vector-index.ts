@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../../platform/config/index.js';
 import { Database } from '../../../platform/database/index.js';
 import type { SearchScope } from '../application/search/search-scope.js';
-import { EF_SEARCH, EXACT_CHUNKS, INDEXED_DIMENSIONS, INDEXED_HALF_DIMENSIONS } from '../embedding-limits.js';
+import { EF_SEARCH, EXACT_CHUNKS, INDEXED_DIMENSIONS, INDEXED_HALF_DIMENSIONS } from '../limits.js';
 import { vectorText } from './vector.repository.js';
 import { nearestAmongEquals, nearestOf, VISIBLE_CHUNKS } from './vectors.sql.js';
 

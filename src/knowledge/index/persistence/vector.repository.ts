@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/index.js';
-import { REMOVED_VECTORS } from '../embedding-limits.js';
+import { REMOVED_VECTORS } from '../limits.js';
 import { StoredChunk } from './knowledge.schema.js';
 import { COPY_KNOWN, LACKING, REMOVE_SOME, STORE, TEXTS } from './vectors.sql.js';
 

@@ -4,7 +4,8 @@ import { Database, DatabaseUnavailable, type SqlExecutor, type Transaction } fro
 import { secureRandomBytes } from '../../../platform/ids/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
-import { DocumentIndex, type WithDocument } from '../../index/application/indexing/document-index.js';
+import { DocumentIndex } from '../../index/application/indexing/document-index.js';
+import type { WithDocument } from '../../index/application/indexing/indexed-document.js';
 import type { PageContent } from '../domain/held-page.js';
 import { charactersOf, textDigest } from '../domain/page-text.js';
 import { repeatedBlocks, withoutRepeated } from '../domain/repeated-blocks.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type EmbeddingFailure, EmbedTexts, MAX_EMBEDDED_TEXTS } from '../../../../models/index.js';
+import { Clock } from '../../../../platform/clock/index.js';
 import { inBatches } from '../../../../platform/database/index.js';
 import { BackgroundPace } from '../../../../platform/http/index.js';
 import { newId } from '../../../../platform/ids/index.js';
@@ -8,17 +9,8 @@ import { embeddedText } from '../../domain/embedded-text.js';
 import { EmbeddingLeaseRepository } from '../../persistence/embedding-lease.repository.js';
 import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
 import { type ChunkVector, VectorRepository } from '../../persistence/vector.repository.js';
-import { CalibrateModels } from './calibrate-models.js';
+import { FIRST_PAUSE_SECONDS, LEASED_PAUSE_SECONDS, LOOK_CHUNKS, MAX_PAUSE_SECONDS, MAX_RETRY_AFTER_SECONDS, STORED_CHARACTERS } from '../../limits.js';
 import { EmbeddingModels } from './embedding-models.js';
-import { EndpointPause } from './endpoint-pause.js';
-import {
-  FIRST_PAUSE_SECONDS,
-  LEASED_PAUSE_SECONDS,
-  LOOK_CHUNKS,
-  MAX_PAUSE_SECONDS,
-  MAX_RETRY_AFTER_SECONDS,
-  STORED_CHARACTERS,
-} from '../../embedding-limits.js';
 
 /** The agent is to be taken up again. */
 export interface Again {
@@ -32,7 +24,7 @@ interface Agent {
   readonly agentId: string;
 }
 
-/** Work on one agent: who does it, and until when. */
+/** Work on one agent, of which this worker has the lease. */
 interface Hold extends Agent {
   readonly holder: string;
   readonly signal: AbortSignal;
@@ -43,22 +35,19 @@ const NUMBER_CHARACTERS = 12;
 
 class LeaseLost extends Error {}
 
-/** Of a vector as text. */
-function charactersOf({ vector }: ChunkVector): number {
-  return (vector?.length ?? 0) * NUMBER_CHARACTERS;
-}
-
 /** Gives all chunks of an agent their vectors, batch by batch. Between two requests nothing is held but the lease on the agent. */
 @Injectable()
 export class EmbedAgent {
+  /** When the endpoint may be asked again, by every job of this process, whichever it has told. */
+  private pausedUntil = Number.NEGATIVE_INFINITY;
+
   constructor(
     private readonly models: EmbeddingModels,
-    private readonly calibrate: CalibrateModels,
     private readonly vectors: VectorRepository,
     private readonly leases: EmbeddingLeaseRepository,
     private readonly texts: EmbedTexts,
-    private readonly pause: EndpointPause,
     private readonly pace: BackgroundPace,
+    private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
 
@@ -67,12 +56,13 @@ export class EmbedAgent {
    * @returns undefined when no chunk lacks a vector
    */
   async execute(agent: Agent, failures: number, signal: AbortSignal): Promise<Again | undefined> {
-    const wanted = this.pause.remainingSeconds;
-    if (wanted > 0) return { inSeconds: wanted, failures };
+    const pausedMs = this.pausedUntil - this.clock.monotonic();
+    if (pausedMs > 0) return { inSeconds: Math.ceil(pausedMs / 1_000), failures };
+    const { organizationId, agentId } = agent;
     const hold = { ...agent, holder: newId(), signal };
-    if (!(await this.take(hold))) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
+    if (!(await this.leases.take(organizationId, agentId, hold.holder))) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
     try {
-      await this.calibrate.execute(signal);
+      await this.models.calibrate(signal);
       const failure = await this.allModels(hold);
       if (failure) return this.again(agent, failure, failures);
       await this.models.complete();
@@ -81,7 +71,7 @@ export class EmbedAgent {
       if (error instanceof LeaseLost) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
       throw error;
     } finally {
-      await this.leases.release(agent.organizationId, agent.agentId, hold.holder);
+      await this.leases.release(organizationId, agentId, hold.holder);
     }
   }
 
@@ -106,7 +96,7 @@ export class EmbedAgent {
       const lacking = await this.pace.run(() => this.vectors.lacking(organizationId, agentId, model.id, LOOK_CHUNKS));
       if (lacking.length === 0) return undefined;
       for (let at = 0; at < lacking.length; at += MAX_EMBEDDED_TEXTS) {
-        if (!(await this.take(hold))) throw new LeaseLost();
+        if (!(await this.leases.take(organizationId, agentId, hold.holder))) throw new LeaseLost();
         const outcome = await this.batch(hold, model, lacking.slice(at, at + MAX_EMBEDDED_TEXTS));
         if (outcome) return outcome;
       }
@@ -157,16 +147,17 @@ export class EmbedAgent {
     return { kind: 'wrong_answer', detail: `vectors of ${other} numbers instead of ${dimensions ?? first}` };
   }
 
-  private async take({ organizationId, agentId, holder }: Hold): Promise<boolean> {
-    return this.leases.take(organizationId, agentId, holder);
-  }
-
   private again({ agentId }: Agent, failure: EmbeddingFailure, failures: number): Again {
     const asked = 'retryAfterSeconds' in failure ? failure.retryAfterSeconds : undefined;
     const usual = Math.min(FIRST_PAUSE_SECONDS * 2 ** Math.min(failures, 10), MAX_PAUSE_SECONDS);
     const inSeconds = Math.min(asked ?? usual, MAX_RETRY_AFTER_SECONDS);
-    if (asked !== undefined) this.pause.ask(asked);
+    if (asked !== undefined) this.pausedUntil = Math.max(this.pausedUntil, this.clock.monotonic() + inSeconds * 1_000);
     this.logger.warn({ agentId, failure: failure.kind, detail: failure.detail, inSeconds }, 'Chunks wait for their vectors');
     return { inSeconds: Math.max(inSeconds, 1), failures: failures + 1 };
   }
+}
+
+/** Of a vector as text. */
+function charactersOf({ vector }: ChunkVector): number {
+  return (vector?.length ?? 0) * NUMBER_CHARACTERS;
 }

@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { EmbeddingModel } from '../../../../models/index.js';
+import { EmbeddingModel, EmbedTexts } from '../../../../models/index.js';
 import { TtlCache } from '../../../../platform/cache/index.js';
 import { Clock } from '../../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../../platform/database/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
-import { EmbeddingModelRepository } from '../../persistence/embedding-model.repository.js';
+import { CALIBRATION_TEXTS, unrelatedCosine } from '../../domain/semantic-calibration.js';
+import { EmbeddingModelRepository, type LearntFacts } from '../../persistence/embedding-model.repository.js';
 import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
 import { VectorIndex } from '../../persistence/vector-index.js';
 import { VectorRepository } from '../../persistence/vector.repository.js';
-import { MODELS_CACHE_MS } from '../../embedding-limits.js';
+import { MODELS_CACHE_MS } from '../../limits.js';
 import { EmbeddingQueue } from '../indexing/embedding-queue.js';
 
 /** Which models chunks are embedded by: the one that serves, and the one that is to come. */
@@ -21,6 +22,7 @@ export class EmbeddingModels {
     private readonly vectors: VectorRepository,
     private readonly index: VectorIndex,
     private readonly endpoint: EmbeddingModel,
+    private readonly texts: EmbedTexts,
     private readonly database: Database,
     private readonly queue: EmbeddingQueue,
     private readonly logger: Logger,
@@ -78,17 +80,32 @@ export class EmbeddingModels {
 
   /** Before a model's vectors are stored. @returns their size, which is whoever stored the first ones' */
   async prepare(model: StoredEmbeddingModel, dimensions: number): Promise<number | undefined> {
-    const learned = model.dimensions ?? (await this.models.learn(model.id, { dimensions }))?.dimensions;
-    if (model.dimensions === null) this.known.clear();
+    const learned = model.dimensions ?? (await this.learn(model.id, { dimensions }))?.dimensions;
     if (typeof learned !== 'number') return undefined;
     await this.index.ensure({ id: model.id, dimensions: learned });
     return learned;
   }
 
-  /** @param unrelated the cosine that unrelated texts have by the model */
-  async calibrate(id: number, unrelated: number): Promise<void> {
-    await this.models.learn(id, { unrelated });
+  /**
+   * Learns which cosine unrelated texts have by each model that vectors are made of: one request a model. Where the endpoint does not
+   * answer, the model goes without until the next call.
+   */
+  async calibrate(signal: AbortSignal): Promise<void> {
+    for (const model of await this.current()) {
+      if (model.unrelated !== null) continue;
+      const { embedded } = await this.texts.execute(model.name, CALIBRATION_TEXTS, signal);
+      const vectors = embedded.flatMap(({ vector }) => (vector === null ? [] : [vector]));
+      const size = model.dimensions ?? vectors[0]?.length;
+      if (vectors.length < CALIBRATION_TEXTS.length || vectors.some(({ length }) => length !== size)) continue;
+      const unrelated = unrelatedCosine(vectors);
+      if (Number.isFinite(unrelated)) await this.learn(model.id, { unrelated });
+    }
+  }
+
+  private async learn(id: number, facts: LearntFacts): Promise<StoredEmbeddingModel | undefined> {
+    const learnt = await this.models.learn(id, facts);
     this.known.clear();
+    return learnt;
   }
 
   /** Once no chunk lacks a vector of it, the model that is being built serves. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { longestTurnShare } from '../../../../../test/support/computing-time.js';
-import type { IndexedSource } from './document-index.js';
+import type { IndexedSource } from './indexed-document.js';
 import { prepareDocument } from './prepared-document.js';
 
 const SOURCE: IndexedSource = { organizationId: 'o', agentId: 'a', kind: 'upload', key: 'k', title: 'title', url: null, scope: null };

@@ -4,8 +4,8 @@ import { storableText } from '../../../../platform/database/index.js';
 import { detectLanguage, fold, tokensOf, WORDS_TO_DETECT } from '../../../../platform/text/index.js';
 import type { ParsedDocument } from '../../../parsing/domain/parsed-document.js';
 import { type Chunk, chunksOf } from '../../domain/chunker.js';
-import type { IndexedSource } from './document-index.js';
-import { type ChunkTerms, TermAnalyzer } from '../../domain/chunk-terms.js';
+import type { IndexedSource } from './indexed-document.js';
+import type { ChunkTerms, TermAnalyzer } from '../../domain/chunk-terms.js';
 import { embeddedText } from '../../domain/embedded-text.js';
 import { COMPUTE_SLICE_MS } from '../../limits.js';
 
@@ -18,8 +18,8 @@ export interface PreparedChunk extends Chunk {
 
 export interface PreparedDocument {
   readonly chunks: readonly PreparedChunk[];
-  /** Of everything that is stored. */
-  readonly digest: Buffer;
+  /** Of everything that is stored, in hex. */
+  readonly digest: string;
   /** Of the chunks' text. */
   readonly bytes: number;
   readonly title: string;
@@ -42,7 +42,7 @@ export async function prepareDocument(source: IndexedSource, parsed: ParsedDocum
     chunks.push({ heading, anchor, page, text, digest, position: chunks.length });
     await slice.rest();
   }
-  return { chunks, digest: whole.digest(), bytes, title, language: await languageOf(parsed, chunks, slice) };
+  return { chunks, digest: whole.digest('hex'), bytes, title, language: await languageOf(parsed, chunks, slice) };
 }
 
 async function languageOf({ language }: ParsedDocument, chunks: readonly PreparedChunk[], slice: TimeSlice): Promise<string | null> {
@@ -64,33 +64,20 @@ async function firstWords(chunks: readonly PreparedChunk[], slice: TimeSlice): P
   return words;
 }
 
-/** The terms of a document's chunks, computed once each. */
-export class DocumentTerms {
-  private readonly known = new Map<string, ChunkTerms>();
-  private readonly analyzer: TermAnalyzer;
+/** A chunk with what keywords find it by. */
+export type AnalyzedChunk = PreparedChunk & { readonly terms: ChunkTerms };
 
-  constructor(private readonly document: PreparedDocument) {
-    this.analyzer = new TermAnalyzer(document.language);
+/** Ahead of the transaction that stores them, and in slices. @param chunks of one document */
+export async function analyzed<Given extends Pick<Chunk, 'heading' | 'text'>>(
+  analyzer: TermAnalyzer,
+  title: string,
+  chunks: readonly Given[],
+): Promise<(Given & { readonly terms: ChunkTerms })[]> {
+  const slice = new TimeSlice(COMPUTE_SLICE_MS);
+  const found: (Given & { readonly terms: ChunkTerms })[] = [];
+  for (const chunk of chunks) {
+    found.push({ ...chunk, terms: analyzer.termsOf({ title, heading: chunk.heading, text: chunk.text }) });
+    await slice.rest();
   }
-
-  /** Ahead of a transaction, in slices. */
-  async prepare(chunks: readonly PreparedChunk[]): Promise<void> {
-    const slice = new TimeSlice(COMPUTE_SLICE_MS);
-    for (const chunk of chunks) {
-      this.of(chunk);
-      await slice.rest();
-    }
-  }
-
-  of(chunk: PreparedChunk): ChunkTerms {
-    const known = this.known.get(chunk.digest);
-    if (known) return known;
-    const terms = this.analyzer.termsOf({ title: this.document.title, heading: chunk.heading, text: chunk.text });
-    this.known.set(chunk.digest, terms);
-    return terms;
-  }
-
-  forget(chunks: readonly PreparedChunk[]): void {
-    for (const { digest } of chunks) this.known.delete(digest);
-  }
+  return found;
 }
