@@ -34,12 +34,13 @@ export const HOST_FORGOTTEN_MS = 3_600_000;
 export const HOSTS_AT_ONCE = 8;
 /** After this time a worker begins no further page of its host, so that other hosts have their turn; those under way are finished. */
 export const SLICE_MS = 2_000;
-/** Pages of one host that are fetched, parsed or stored at a time. Each may be as large as a page may be. */
-export const PAGES_AT_ONCE = 8;
+/**
+ * Pages of one host that one statement claims, that are fetched and parsed at a time, and whose outcomes one statement notes. With those
+ * that are being stored meanwhile there are twice as many, each of which may be as large as a page may be.
+ */
+export const PAGES_AT_ONCE = 6;
 /** Of them, those of one crawl that are stored at a time: the text of one is split while the other is written. */
 export const STORED_AT_ONCE = 2;
-/** Pages that one statement claims. */
-export const CLAIMED_AT_ONCE = 12;
 /** Coordinators of crawls that one process runs at a time; they wait for the database alone. */
 export const STEPS_AT_ONCE = 4;
 

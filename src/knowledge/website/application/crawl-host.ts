@@ -9,14 +9,12 @@ import { MAX_PAUSE_MS, PAGES_AT_ONCE } from '../limits.js';
 import { CrawlOrigins } from '../persistence/crawl-origins.repository.js';
 import { type ClaimedPage, CrawlPages } from '../persistence/crawl-pages.repository.js';
 import { type CrawlKey, WebsiteRepository } from '../persistence/website.repository.js';
-import { CrawlContext, CrawlSuperseded } from './crawl-context.js';
 import { HostLeases, HostPaused } from './host-lease.js';
-import { HostSlice, type SlicedCrawl } from './host-slice.js';
+import { CrawlContext, HostSlice } from './host-slice.js';
 import { HttpRobots } from './http-robots.js';
-import { PageQueue } from './page-queue.js';
 import { ReadSitemaps } from './read-sitemaps.js';
 import { RecordVisits } from './record-visits.js';
-import { VisitPage } from './visit-page.js';
+import { type Visit, VisitPage } from './visit-page.js';
 
 const LONG_PAUSE = 'The server wants to be left alone for longer than a crawl waits.';
 
@@ -47,8 +45,7 @@ export class CrawlHost {
     const host = await this.leases.take(origin);
     if (!host) return this.comeBack(origin);
     const stop = new AbortController();
-    const record = this.recordVisits.execute.bind(this.recordVisits);
-    const slice = new HostSlice(origin, host, AbortSignal.any([signal, stop.signal]), this.clock, (key, own) => this.contextOf(key, own), record);
+    const slice = new HostSlice(origin, host, AbortSignal.any([signal, stop.signal]), this.clock, (key, own) => this.contextOf(key, own));
     const stopRenewing = this.leases.keep(host, (reason) => stop.abort(reason));
     try {
       await this.work(slice, stop);
@@ -62,7 +59,7 @@ export class CrawlHost {
     }
   }
 
-  /** Who has the host asks for the next slice itself; this one is for a worker that dies. */
+  /** The worker that has the host asks for the next slice itself; this one is for a worker that dies. */
   private async comeBack(origin: string): Promise<void> {
     const delaySeconds = (await this.leases.busyMs(origin)) / 1_000;
     await this.database.transaction((transaction) => this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin, delaySeconds }));
@@ -87,59 +84,62 @@ export class CrawlHost {
     await this.visitPages(slice);
   }
 
+  /** In batches, of which one is fetched and parsed while the one before is stored. */
   private async visitPages(slice: HostSlice): Promise<void> {
-    do {
-      const claim = (): Promise<(ClaimedPage & CrawlKey)[]> => this.pages.claim(slice.origin, slice.host.id, slice.crawlDelayMs > 0 ? 1 : undefined);
-      const queue = new PageQueue(claim, () => slice.isOver);
-      const results = await Promise.allSettled(Array.from({ length: PAGES_AT_ONCE }, () => this.visitNext(slice, queue)));
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) throw failed.reason;
-      slice.signal.throwIfAborted();
-    } while ((await this.releaseHeld(slice)) && !slice.isOver);
-  }
-
-  private async visitNext(slice: HostSlice, queue: PageQueue<ClaimedPage & CrawlKey>): Promise<void> {
-    for (let page = await queue.next(); page; page = await queue.next()) {
-      const crawl = await slice.crawl(page);
-      try {
-        if (crawl && !crawl.context.isOver) await this.visit(slice, crawl, page);
-      } catch (error) {
-        if (error instanceof CrawlSuperseded) crawl?.context.end(error);
-        // What was not visited is given back at the end of the slice.
-        else if (!(error instanceof HostPaused) && !(crawl?.context.isOver === true && !slice.signal.aborted)) throw error;
-      } finally {
-        queue.done(crawl?.context.takeAdded() === true);
-      }
+    let before: Promise<void> | null = null;
+    let batch: Promise<void> | null = null;
+    try {
+      do {
+        before = batch;
+        const pages = slice.isOver ? [] : await this.pages.claim(slice.origin, slice.host.id, slice.crawlDelayMs > 0 ? 1 : PAGES_AT_ONCE);
+        batch = pages.length > 0 ? this.visitBatch(slice, pages, before) : null;
+        // It is awaited a turn later: a failure in between must not end the process.
+        batch?.catch(() => undefined);
+        await before;
+        // Without another batch the one before may have led to pages that are due now.
+      } while (batch !== null || before !== null || ((await this.releaseHeld(slice)) && !slice.isOver));
+    } finally {
+      // What is still being stored must not come after the slice's end.
+      await Promise.allSettled([before, batch]);
     }
+    slice.signal.throwIfAborted();
   }
 
-  private async visit(slice: HostSlice, { context, recorder }: SlicedCrawl, page: ClaimedPage): Promise<void> {
-    const visit = slice.isAway
-      ? ({ kind: 'failed', page, reason: LONG_PAUSE, gone: false, links: [] } as const)
-      : await this.visitPage.execute(context, page, slice.host);
-    await recorder.record(visit);
+  private async visitBatch(slice: HostSlice, pages: readonly (ClaimedPage & CrawlKey)[], before: Promise<void> | null): Promise<void> {
+    const crawls = Map.groupBy(pages, ({ crawlId }) => crawlId);
+    const parts = [...crawls.values()].flatMap((own) => (own[0] ? [slice.workFor(own[0], (context) => this.visit(context, own, before))] : []));
+    const results = await Promise.allSettled(parts);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  private async visit(context: CrawlContext, pages: readonly ClaimedPage[], before: Promise<void> | null): Promise<void> {
+    const visits = await Promise.allSettled(pages.map((page) => this.visitOne(context, page)));
+    const visited = visits.flatMap((visit) => (visit.status === 'fulfilled' ? [visit.value] : []));
+    await before;
+    if (visited.length > 0) await this.recordVisits.execute(context, visited);
+    // What was not visited is given back at the end of the slice.
+    const failed = visits.find((visit) => visit.status === 'rejected' && !(visit.reason instanceof HostPaused));
+    if (failed?.status === 'rejected') throw failed.reason;
+  }
+
+  private async visitOne(context: CrawlContext, page: ClaimedPage): Promise<Visit> {
+    if (context.slice.isAway) return { kind: 'failed', page, reason: LONG_PAUSE, gone: false, links: [] };
+    return this.visitPage.execute(context, page);
   }
 
   /** @returns whether pages were held that can be stored now */
   private async releaseHeld(slice: HostSlice): Promise<boolean> {
     const samples = await this.pages.completeSamples(slice.origin);
-    for (const sample of samples) {
-      const crawl = await slice.crawl(sample);
-      try {
-        if (crawl) await this.recordVisits.releaseHeld(crawl.context, sample.earlier);
-      } catch (error) {
-        if (!(error instanceof CrawlSuperseded)) throw error;
-        crawl?.context.end(error);
-      }
-    }
+    for (const sample of samples) await slice.workFor(sample, (context) => this.recordVisits.releaseHeld(context, sample.earlier));
     return samples.length > 0;
   }
 
   /** Gives the host to the next slice, and crawls without anything left to their next step. */
   private async handOver({ origin, host, crawls }: HostSlice): Promise<void> {
-    const worked = (await Promise.all([...crawls.values()])).flatMap((crawl) => (crawl ? [crawl.context] : []));
+    const worked = (await Promise.all(crawls.values())).filter((context) => context !== null);
     await this.database.transaction(async (transaction) => {
-      // First: who was refused the lease before this commit leaves its pages to the look that follows.
+      // First: a worker that was refused the lease before this commit leaves its pages to the look that follows.
       await this.leases.release(host, transaction);
       await this.pages.release(transaction, host.id);
       const due = await this.pages.nextDue(transaction, origin);
@@ -156,10 +156,10 @@ export class CrawlHost {
     });
   }
 
-  private async contextOf(key: CrawlKey, { origin, host, signal }: HostSlice): Promise<CrawlContext | null> {
+  private async contextOf(key: CrawlKey, slice: HostSlice): Promise<CrawlContext | null> {
     const crawl = await this.websites.currentCrawl(key);
     if (!crawl) return null;
     const budget = crawl.budget ?? (await this.organizations.find(crawl.organizationId))?.crawlPages ?? 0;
-    return new CrawlContext(crawl, budget, host.id, origin, await this.origins.repeated(crawl, origin), signal);
+    return new CrawlContext(crawl, budget, await this.origins.repeated(crawl, slice.origin), slice);
   }
 }

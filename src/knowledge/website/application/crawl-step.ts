@@ -4,12 +4,12 @@ import { Database, type Transaction } from '../../../platform/database/index.js'
 import { newId } from '../../../platform/ids/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
 import { CrawlScope } from '../domain/crawl-scope.js';
+import { CrawlSuperseded } from '../domain/website.errors.js';
 import { crawlHost } from '../jobs/crawl.jobs.js';
 import { MAX_URL_CHARACTERS } from '../limits.js';
-import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
+import { CrawlPages, type FoundPage, type LockedCrawl } from '../persistence/crawl-pages.repository.js';
 import { EndedCrawls } from '../persistence/ended-crawls.repository.js';
 import { type CrawlKey, type CurrentCrawl, WebsiteRepository } from '../persistence/website.repository.js';
-import { CrawlSuperseded } from './crawl-context.js';
 import { EndCrawl } from './end-crawl.js';
 import { RemovePages } from './remove-pages.js';
 
@@ -37,7 +37,7 @@ export class CrawlStep {
       if (crawl.budget === null) await this.removePages.ofRemovedSites(crawl, signal);
       if (await this.handOut(crawl, (transaction) => this.begin(transaction, crawl, scope, budget))) return;
       if (await this.handOut(crawl, (transaction) => this.pages.settleCopies(transaction, crawl))) return;
-      if (await this.handOut(crawl, (transaction) => this.addKnown(transaction, crawl, scope, budget))) return;
+      if (await this.handOut(crawl, (transaction, locked) => this.addKnown(transaction, locked, crawl, scope, budget))) return;
       await this.endCrawl.execute(crawl, budget, signal);
     } catch (error) {
       if (!(error instanceof CrawlSuperseded)) throw error;
@@ -45,10 +45,9 @@ export class CrawlStep {
   }
 
   /** @returns whether there is something left to do, which the workers of the hosts then do */
-  private handOut(crawl: CrawlKey, add: (transaction: Transaction) => Promise<void>): Promise<boolean> {
+  private handOut(crawl: CrawlKey, add: (transaction: Transaction, locked: LockedCrawl) => Promise<void>): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      if (!(await this.pages.lock(transaction, crawl))) throw new CrawlSuperseded();
-      await add(transaction);
+      await add(transaction, await this.pages.lock(transaction, crawl));
       const origins = await this.ended.unfinishedOrigins(transaction, crawl);
       for (const origin of origins) await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
       return origins.length > 0;
@@ -59,27 +58,25 @@ export class CrawlStep {
   private async begin(transaction: Transaction, crawl: CurrentCrawl, scope: CrawlScope, budget: number): Promise<void> {
     const open = new Set(scope.openOrigins);
     await this.websites.begin(transaction, crawl, budget, new Map(scope.origins.map((origin) => [origin, !open.has(origin)])));
-    if (crawl.budget === null) await this.add(transaction, crawl, scope.seeds.map((page) => ({ ...page, depth: 0 })));
+    if (crawl.budget === null) await this.add(transaction, crawl, scope.seeds.slice(0, budget).map((page) => ({ ...page, depth: 0 })));
   }
 
   /**
    * Pages that are in the index and that the crawl did not come across. The way to them may be closed for a moment (a
    * sitemap, a page in between, a root that redirects to a login), so they leave only when they say themselves that they are gone.
    */
-  private async addKnown(transaction: Transaction, crawl: CurrentCrawl, scope: CrawlScope, budget: number): Promise<void> {
+  private async addKnown(transaction: Transaction, locked: LockedCrawl, crawl: CurrentCrawl, scope: CrawlScope, budget: number): Promise<void> {
+    // What has no room among the known pages is nothing that the sites have more of.
+    if (locked.budgetReached) return;
     const away = (await this.ended.sites(transaction, crawl)).filter((site) => site.away).map(({ id }) => id);
-    const known = await this.ended.unfound(transaction, crawl, away, budget);
-    await this.add(transaction, crawl, known.flatMap(({ url, depth }) => {
+    const known = (await this.ended.unfound(transaction, crawl, away, budget)).flatMap(({ url, depth }) => {
       const page = scope.pageAt(url);
       return page ? [{ ...page, depth }] : [];
-    }));
+    });
+    await this.add(transaction, crawl, known.slice(0, locked.room));
   }
 
-  private async add(transaction: Transaction, crawl: CrawlKey, found: readonly FoundPage[]): Promise<void> {
-    const locked = await this.pages.lock(transaction, crawl);
-    if (!locked) throw new CrawlSuperseded();
-    // What is left out of the known pages is nothing that the sites have more of.
-    const pages = locked.budgetReached ? [] : found.slice(0, locked.room);
+  private async add(transaction: Transaction, crawl: CrawlKey, pages: readonly FoundPage[]): Promise<void> {
     if (pages.length > 0) await this.pages.record(transaction, crawl, newId(), pages, []);
   }
 }

@@ -8,7 +8,6 @@ import { EmbeddingQueue } from '../../index/application/indexing/embedding-queue
 import { CrawlPages } from '../persistence/crawl-pages.repository.js';
 import { EndedCrawls } from '../persistence/ended-crawls.repository.js';
 import type { CurrentCrawl } from '../persistence/website.repository.js';
-import { CrawlSuperseded } from './crawl-context.js';
 import { MIN_RECRAWL_PAUSE_MS, RECRAWL_MS } from '../limits.js';
 import { RemovePages } from './remove-pages.js';
 
@@ -32,7 +31,6 @@ export class EndCrawl {
     await this.removePages.afterCrawl(crawl, keptRoots, signal);
     await this.database.transaction(async (transaction) => {
       const locked = await this.pages.lock(transaction, crawl);
-      if (!locked) throw new CrawlSuperseded();
       const now = this.clock.now();
       const result = sites.length === 0 ? null : crawlResult(sites, locked.budgetReached ? budget : null);
       const nextCrawlAt = result && nextCrawlOf(crawl.agentId, now);

@@ -5,8 +5,7 @@ import type { UnreadSitemaps } from '../domain/unread-sitemaps.js';
 import { HOST_BUSY_MS } from '../limits.js';
 import { CrawlOrigins, type UnopenedSite } from '../persistence/crawl-origins.repository.js';
 import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
-import { type CrawlContext, CrawlSuperseded } from './crawl-context.js';
-import type { HostSlice } from './host-slice.js';
+import type { CrawlContext, HostSlice } from './host-slice.js';
 import { HttpRobots } from './http-robots.js';
 import { HttpSitemaps } from './http-sitemaps.js';
 
@@ -25,17 +24,12 @@ export class ReadSitemaps {
   async execute(slice: HostSlice): Promise<void> {
     for (const site of await this.origins.unopened(slice.origin, this.clock.now())) {
       if (slice.isOver) return;
-      const crawl = await slice.crawl(site);
-      try {
-        if (crawl) await this.open(slice, crawl.context, site);
-      } catch (error) {
-        if (!(error instanceof CrawlSuperseded)) throw error;
-        crawl?.context.end(error);
-      }
+      await slice.workFor(site, (context) => this.open(context, site));
     }
   }
 
-  private async open(slice: HostSlice, context: CrawlContext, { sitemaps: earlier }: UnopenedSite): Promise<void> {
+  private async open(context: CrawlContext, { sitemaps: earlier }: UnopenedSite): Promise<void> {
+    const { slice } = context;
     const { origin, host, signal } = slice;
     // Its pages fail unasked where that is too long for a crawl.
     if (slice.isAway || context.full) return this.note(context, [], null, false);
@@ -54,15 +48,14 @@ export class ReadSitemaps {
   }
 
   private async note(context: CrawlContext, found: readonly FoundPage[], unread: UnreadSitemaps | null, isBusy: boolean): Promise<void> {
-    const { crawl, origin, holder } = context;
+    const { crawl, slice: { origin, host } } = context;
     const unknown = context.unknownOf(found);
     const availableAt = new Date(this.clock.now().getTime() + (isBusy ? HOST_BUSY_MS : 0));
     const recorded = await this.database.transaction(async (transaction) => {
-      const result = await this.pages.record(transaction, crawl, holder, unknown, []);
-      if (!result) throw new CrawlSuperseded();
+      const result = await this.pages.record(transaction, crawl, host.id, unknown, []);
       await this.origins.noteSitemaps(transaction, crawl, origin, unread, availableAt);
       return result;
     });
-    context.remember(unknown, recorded);
+    context.remember(unknown, recorded.full);
   }
 }

@@ -7,6 +7,7 @@ import { Logger } from '../../../platform/telemetry/index.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import type { WithDocument } from '../../index/application/indexing/indexed-document.js';
 import type { PageContent } from '../domain/held-page.js';
+import { CrawlSuperseded } from '../domain/website.errors.js';
 import { charactersOf, textDigest } from '../domain/page-text.js';
 import { repeatedBlocks, withoutRepeated } from '../domain/repeated-blocks.js';
 import { retryDelayMs } from '../domain/retry-delay.js';
@@ -14,7 +15,7 @@ import { crawlHost } from '../jobs/crawl.jobs.js';
 import { MAX_HELD_CHARACTERS, MAX_PAUSE_MS, MAX_TRIES, STORED_AT_ONCE } from '../limits.js';
 import { CrawlOrigins, keysIn } from '../persistence/crawl-origins.repository.js';
 import { type ClaimedPage, CrawlPages, type FoundPage, type NotedVisit, type Recorded } from '../persistence/crawl-pages.repository.js';
-import { CrawlContext, CrawlSuperseded } from './crawl-context.js';
+import type { CrawlContext } from './host-slice.js';
 import type { Visit } from './visit-page.js';
 
 /** A page whose document is to be stored. */
@@ -53,24 +54,23 @@ export class RecordVisits {
 
   /** Stores the pages that are held of the context's site, now that all are there that are to be compared. @throws CrawlSuperseded */
   async releaseHeld(context: CrawlContext, earlier: string | null): Promise<void> {
-    const held = await this.pages.takeHeld(context.crawl, context.origin, context.holder);
+    const held = await this.pages.takeHeld(context.crawl, context.slice.origin, context.slice.host.id);
     context.repeated = repeatedBlocks(held.map(({ content }) => content.blocks), keysIn(earlier));
-    await this.origins.setRepeated(context.crawl, context.origin, context.repeated);
+    await this.origins.setRepeated(context.crawl, context.slice.origin, context.repeated);
     const storables = held.map((page) => filtered(context, page));
     const { kept } = await this.note(context, [], notesOf(storables));
     await this.store(context, storables.filter(({ page }) => kept.has(page.id)));
   }
 
   private async note(context: CrawlContext, found: readonly FoundPage[], notes: readonly NotedVisit[]): Promise<Recorded> {
-    const others = new Set(found.map(({ origin }) => origin).filter((origin) => origin !== context.origin));
-    const record = (executor: SqlExecutor): Promise<Recorded | null> => this.pages.record(executor, context.crawl, context.holder, found, notes);
-    const handOn = async (transaction: Transaction): Promise<Recorded | null> => {
+    const others = new Set(found.map(({ origin }) => origin).filter((origin) => origin !== context.slice.origin));
+    const record = (executor: SqlExecutor): Promise<Recorded> => this.pages.record(executor, context.crawl, context.slice.host.id, found, notes);
+    const handOn = async (transaction: Transaction): Promise<Recorded> => {
       for (const origin of others) await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
       return record(transaction);
     };
     const recorded = await (others.size === 0 ? record(this.database) : this.database.transaction(handOn));
-    if (!recorded) throw new CrawlSuperseded();
-    context.remember(found, recorded);
+    context.remember(found, recorded.full);
     return recorded;
   }
 
@@ -133,11 +133,11 @@ export class RecordVisits {
     const source = { organizationId, agentId, kind: 'website', key: page.url, title: document.title ?? page.url, url: page.url, scope: null } as const;
     const reason = canonical === null ? null : `It names ${canonical} as its canonical address, which has another text or cannot be had.`;
     const accept: WithDocument = (transaction, { documentId }) =>
-      this.pages.noteIndexed(transaction, context.crawl, context.holder, { id: page.id, documentId, reason, etag, lastModified, links });
+      this.pages.noteIndexed(transaction, context.crawl, context.slice.host.id, { id: page.id, documentId, reason, etag, lastModified, links });
     const stored = await this.index.put(source, { ...document, page: null }, accept, { isNew: page.documentId === null, withoutVectors: true });
     context.hasNewChunks ||= stored?.unchanged === false;
     // Not accepted: another worker has the host by now, unless the crawl is over.
-    if (!stored && !(await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl)))) throw new CrawlSuperseded();
+    if (!stored) await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl));
   }
 }
 

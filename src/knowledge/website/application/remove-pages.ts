@@ -4,7 +4,6 @@ import { DocumentIndex } from '../../index/application/indexing/document-index.j
 import { CrawlPages } from '../persistence/crawl-pages.repository.js';
 import { EndedCrawls } from '../persistence/ended-crawls.repository.js';
 import type { CrawlKey } from '../persistence/website.repository.js';
-import { CrawlSuperseded } from './crawl-context.js';
 import { REMOVE_BATCH } from '../limits.js';
 
 /** Takes pages out of the index that are no longer an agent's, in batches. Stands being broken off at any point. */
@@ -46,7 +45,7 @@ export class RemovePages {
 
   private holding<Result>(crawl: CrawlKey, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.database.transaction(async (transaction) => {
-      if (!(await this.pages.lock(transaction, crawl))) throw new CrawlSuperseded();
+      await this.pages.lock(transaction, crawl);
       return work(transaction);
     });
   }

@@ -13,8 +13,8 @@ import { hasText } from '../domain/page-text.js';
 import { withoutFinalSlash } from '../domain/website-url.js';
 import { COMPUTE_SLICE_MS, MAX_BROKEN_TRIES, MAX_TRIES } from '../limits.js';
 import type { ClaimedPage, FoundPage } from '../persistence/crawl-pages.repository.js';
-import type { CrawlContext } from './crawl-context.js';
-import { type HostLease, HostPaused } from './host-lease.js';
+import { HostPaused } from './host-lease.js';
+import type { CrawlContext } from './host-slice.js';
 import { type FetchedPage, HttpPageFetcher } from './http-page-fetcher.js';
 import { HttpRobots, type RobotsRules } from './http-robots.js';
 
@@ -54,14 +54,15 @@ export class VisitPage {
   ) {}
 
   /** @throws HostPaused where nothing was asked; the reason of the context's signal when it aborts */
-  async execute(context: CrawlContext, page: ClaimedPage, host: HostLease): Promise<Visit> {
+  async execute(context: CrawlContext, page: ClaimedPage): Promise<Visit> {
+    const { host } = context.slice;
     try {
       const { fetched, rules } = await host.connected(async () => {
         context.signal.throwIfAborted();
         if (host.pauseMs > 0) throw new HostPaused();
         // None that is older than the crawl: who changes the file and has the site crawled expects it to count.
         const rules = await this.robots.rulesOf(host, page.origin, context.signal, context.crawl.startedAt);
-        return { fetched: await this.fetchAllowed(context, page, host, rules), rules };
+        return { fetched: await this.fetchAllowed(context, page, rules), rules };
       });
       return await this.visited(context, page, fetched, rules);
     } catch (error) {
@@ -72,7 +73,7 @@ export class VisitPage {
     }
   }
 
-  private async fetchAllowed(context: CrawlContext, page: ClaimedPage, host: HostLease, rules: RobotsRules): Promise<FetchedPage> {
+  private async fetchAllowed(context: CrawlContext, page: ClaimedPage, rules: RobotsRules): Promise<FetchedPage> {
     if (rules.closed !== null) return { kind: 'failed', reason: rules.closed };
     if (!rules.allows(new URL(page.url))) return { kind: 'skipped', reason: DISALLOWED };
     // Only a worker that died leaves a page without an outcome: a page that ends workers ends here.
@@ -80,7 +81,7 @@ export class VisitPage {
     // Without its document, or its links, the page is needed whole.
     const isKnown = page.documentId !== null && page.links !== null;
     const request = {
-      host,
+      host: context.slice.host,
       crawlDelayMs: rules.crawlDelayMs,
       etag: isKnown ? page.etag : null,
       lastModified: isKnown ? page.lastModified : null,

@@ -13,3 +13,6 @@ export class WebsiteNotSet extends DomainError {
     super('not_found', 'The agent has no websites.');
   }
 }
+
+/** The crawl is not the current one any more, or its agent is gone: nothing of it may be stored. */
+export class CrawlSuperseded extends Error {}

@@ -6,7 +6,8 @@ import { newId } from '../../../platform/ids/index.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import type { PageOutcome } from '../domain/crawl-result.js';
 import type { PageContent } from '../domain/held-page.js';
-import { CLAIMED_AT_ONCE, HOST_LEASE_MS, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS, SAMPLE_PAGES, SAMPLE_VISITS } from '../limits.js';
+import { HOST_LEASE_MS, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS, SAMPLE_PAGES, SAMPLE_VISITS } from '../limits.js';
+import { CrawlSuperseded } from '../domain/website.errors.js';
 import * as sql from './crawl-pages.sql.js';
 import { HELD_PAGE } from './website.entities.js';
 import type { CrawlKey } from './website.repository.js';
@@ -59,8 +60,6 @@ export interface LockedCrawl {
 }
 
 export interface Recorded {
-  /** Pages that are to be visited now. */
-  readonly added: number;
   /** Ids of those that were to be claimed and now are, by their address. */
   readonly claimed: ReadonlyMap<string, string>;
   /** Ids of visited pages that wait for their document to be stored, or are held. */
@@ -79,40 +78,40 @@ export class CrawlPages {
     private readonly clock: Clock,
   ) {}
 
-  /** Keeps the crawl the current one until the transaction ends. @returns null when it is not */
-  async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl | null> {
+  /** Keeps the crawl the current one until the transaction ends. @throws CrawlSuperseded when it is not */
+  async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl> {
     const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(transaction, keyOf(crawl));
-    return row ? { room: Math.max((row.budget ?? 0) - row.found, 0), budgetReached: row.budgetReached } : null;
+    if (!row) throw new CrawlSuperseded();
+    return { room: Math.max((row.budget ?? 0) - row.found, 0), budgetReached: row.budgetReached };
   }
 
   /**
    * Adds pages that the crawl does not have yet, in their order, while there is room, and notes what visits came to; pages
    * of which another worker has taken over the host are left to it.
-   * @returns null when the crawl is not the current one any more
+   * @throws CrawlSuperseded when the crawl is not the current one any more
    */
-  async record(executor: SqlExecutor, crawl: CrawlKey, holder: string, found: readonly FoundPage[], visits: readonly NotedVisit[]): Promise<Recorded | null> {
+  async record(executor: SqlExecutor, crawl: CrawlKey, holder: string, found: readonly FoundPage[], visits: readonly NotedVisit[]): Promise<Recorded> {
     const claimed = new Map<string, string>();
     const kept = new Set<string>();
-    let [added, full] = [0, false];
+    let full = false;
     const noted = visits.map((visit) => visitRow(visit));
     const batches = [...inBatches(found.map((page, position) => foundRow(page, position)), bytesOf)];
     for (const [index, pages] of (batches.length > 0 ? batches : [[]]).entries()) {
       const last = index >= batches.length - 1;
-      const [result] = await sql.RECORD.run<{ added: number; full: boolean; claimed: string | null; kept: string | null }>(
+      const [result] = await sql.RECORD.run<{ full: boolean; claimed: string | null; kept: string | null }>(
         executor,
         { ...keyOf(crawl), holder, found: pages, visits: last ? noted : [], now: this.clock.now(), claimedUntil: this.claimedUntil() },
       );
-      if (!result) return null;
-      added += result.added;
+      if (!result) throw new CrawlSuperseded();
       full ||= result.full;
       for (const { id, url } of JSON.parse(result.claimed ?? '[]') as { id: string; url: string }[]) claimed.set(url, id);
       for (const id of JSON.parse(result.kept ?? '[]') as string[]) kept.add(id);
     }
-    return { added, claimed, kept, full };
+    return { claimed, kept, full };
   }
 
   /** Pages of an origin that are due, of any crawl, for whoever has the lease of its host. */
-  async claim(origin: string, holder: string, limit = CLAIMED_AT_ONCE): Promise<(ClaimedPage & CrawlKey)[]> {
+  async claim(origin: string, holder: string, limit: number): Promise<(ClaimedPage & CrawlKey)[]> {
     const rows = await sql.CLAIM.run<PageRow>(this.database, {
       origin, holder, limit, sample: SAMPLE_PAGES, now: this.clock.now(), claimedUntil: this.claimedUntil(),
     });

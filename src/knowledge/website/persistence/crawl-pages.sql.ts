@@ -96,7 +96,7 @@ export const RECORD = statement(
        set found = found + counts.added, disallowed = site.disallowed + counts.disallowed, budget_reached = counts.full, active_at = ${p.now}
       from counts where ${ofCrawl(p, 'site')}
   ), ${noteVisits(p)}
-  select counts.added, counts.full,
+  select counts.full,
          (select json_agg(json_build_object('id', id, 'url', url)) from added where state = 'fetching')::text as claimed,
          (select json_agg(id) from noted where state = 'fetching')::text as kept
     from counts`,
