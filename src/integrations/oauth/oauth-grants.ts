@@ -135,11 +135,11 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
     return why === 'busy' ? unavailable('unreachable', 'another process did not finish its refresh') : needsAuthorization(why);
   }
 
-  protected columnsOf({ scope, receivedAt }: ReceivedTokens): Partial<StoredOAuthGrant> {
+  protected override columnsOf({ scope, receivedAt }: ReceivedTokens): Partial<StoredOAuthGrant> {
     return { receivedAt, updatedAt: receivedAt, ...(scope !== undefined && { scope }) };
   }
 
-  protected lost({ organizationId, id }: GrantOwner): void {
+  protected override lost({ organizationId, id }: GrantOwner): void {
     this.events.publish(new OAuthGrantChanged(organizationId, id));
   }
 }

@@ -4,24 +4,17 @@ import { AgentsModule } from '../../agents/index.js';
 import { JobsModule } from '../../platform/jobs/index.js';
 import { IndexModule } from '../index/index.module.js';
 import { ParsingModule } from '../parsing/parsing.module.js';
-import { AddServiceAccount } from './application/add-service-account.js';
-import { BeginDriveSync } from './application/begin-drive-sync.js';
 import { DiscardDriveSource } from './application/discard-drive-source.js';
 import { DriveAccounts } from './application/drive-accounts.js';
 import { DriveApi } from './application/drive-api.js';
 import { DriveHttp } from './application/drive-http.js';
 import { DriveLookUp } from './application/drive-look-up.js';
-import { ReadDriveSource } from './application/read-drive-source.js';
-import { RemoveDriveSources } from './application/remove-drive-sources.js';
-import { RemoveServiceAccount } from './application/remove-service-account.js';
+import { DriveSources } from './application/drive-sources.js';
 import { SelectDriveFiles } from './application/select-drive-files.js';
-import { ServiceAccountRights } from './application/service-account-rights.js';
-import { ServiceAccountTokens } from './application/service-account-tokens.js';
-import { CompleteDriveSignIn } from './application/sign-in/complete-drive-sign-in.js';
+import { ServiceAccounts } from './application/service-accounts.js';
 import { DriveGrants } from './application/sign-in/drive-grants.js';
+import { DriveSignIn } from './application/sign-in/drive-sign-in.js';
 import { DriveSignIns } from './application/sign-in/drive-sign-ins.js';
-import { StartDriveSignIn } from './application/sign-in/start-drive-sign-in.js';
-import { DriveChanges } from './application/sync/drive-changes.js';
 import { DriveFetching } from './application/sync/drive-fetching.js';
 import { DriveListing } from './application/sync/drive-listing.js';
 import { SyncDriveSource } from './application/sync/sync-drive-source.js';
@@ -37,11 +30,11 @@ import { DriveSourceRepository } from './persistence/drive-source.repository.js'
 import { ServiceAccountRepository } from './persistence/service-account.repository.js';
 
 const records = [ServiceAccountRepository, DriveSourceRepository, DriveItemRepository];
-const accounts = [ServiceAccountTokens, ServiceAccountRights, AddServiceAccount, RemoveServiceAccount, DriveAccounts];
+const accounts = [ServiceAccounts, DriveAccounts];
 const requests = [DriveHttp, DriveApi, TokenEndpoint, DriveLookUp];
-const signIn = [DriveGrants, DriveSignIns, StartDriveSignIn, CompleteDriveSignIn];
-const selection = [SelectDriveFiles, BeginDriveSync, ReadDriveSource, RemoveDriveSources, DiscardDriveSource];
-const sync = [DriveListing, DriveFetching, DriveChanges, SyncDriveSource];
+const signIn = [DriveGrants, DriveSignIns, DriveSignIn];
+const selection = [SelectDriveFiles, DriveSources, DiscardDriveSource];
+const sync = [DriveListing, DriveFetching, SyncDriveSource];
 const processors = [SyncDrive, RemoveDriveSource, ScheduleDriveSyncs, RemoveDriveSignIns];
 
 /** Files of a cloud drive that agents know, seen by service accounts and by people's sign-ins. */

@@ -20,7 +20,7 @@ export const LOOK_UPS_AT_ONCE = 8;
 export const LOOK_UP_MS = 60_000;
 /** The pause before a failed look-up is repeated once, if the drive names none. */
 export const ASK_AGAIN_PAUSE_MS = 1_000;
-/** How long failed look-ups and such pauses may take together, for each of the `LOOK_UPS_AT_ONCE` sequences of look-ups. */
+/** How long a failed look-up and that pause may take together; otherwise it is not repeated. */
 export const ASK_AGAIN_MS = 5_000;
 
 /** Files of one source. Contract, section 5. */

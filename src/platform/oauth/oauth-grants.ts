@@ -142,10 +142,16 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
   protected abstract request(secrets: GrantSecrets): Promise<ReceivedTokens>;
   /** What callers are told of a grant that cannot be used. */
   protected abstract failure(why: Unusable): Error;
+
   /** Columns of the context's own that change with the tokens. */
-  protected abstract columnsOf(received: ReceivedTokens): Partial<Grant>;
+  protected columnsOf(_received: ReceivedTokens): Partial<Grant> {
+    return {};
+  }
+
   /** This process has found the grant to be gone, and its secrets are removed. */
-  protected abstract lost(owner: GrantOwner): void;
+  protected lost(_owner: GrantOwner): void {
+    // A context whose other processes have to know overrides it.
+  }
 
   /** Some servers refuse the old token as soon as they are asked, so breaking off would lose the grant. */
   async beforeApplicationShutdown(): Promise<void> {

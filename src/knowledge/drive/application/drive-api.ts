@@ -1,74 +1,63 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import type { DriveFile } from '../domain/drive-file.js';
+import { Settings } from '../../../platform/config/index.js';
 import { MAX_UPLOAD_BYTES } from '../../limits.js';
-import { type DriveChange, changesAnswer, changesOf, FILE_FIELDS, fileAnswer, filesOf, folderAnswer, startTokenAnswer } from './drive-answers.js';
-import { type DriveAccess, DriveHttp } from './drive-http.js';
-import { DOWNLOAD_MS, PAGE_SIZE } from '../limits.js';
+import { DriveFailure } from '../domain/drive-failure.js';
+import type { DriveFile } from '../domain/drive-file.js';
+import { DOWNLOAD_MS, MAX_ANSWER_BYTES, PAGE_SIZE, REQUEST_MS } from '../limits.js';
+import { changesAnswer, type ChangesPage, FILE_FIELDS, fileAnswer, folderAnswer, type FolderPage, startTokenAnswer } from './drive-answers.js';
+import { DriveHttp, type DriveResponse, readJson } from './drive-http.js';
+
+/** Who asks: the bearer tokens of a service account or of a person's sign-in. */
+export interface DriveAccess {
+  /** @throws DriveFailure */
+  token(): Promise<string>;
+  /** Another one in place of a token that the drive does not take. @throws DriveFailure */
+  replace(refused: string): Promise<string>;
+}
+
+type Query = Readonly<Record<string, string>>;
 
 const ALL_DRIVES = { supportsAllDrives: 'true' };
-const OF_ALL_DRIVES = { ...ALL_DRIVES, includeItemsFromAllDrives: 'true' };
+const OF_ALL_DRIVES = { ...ALL_DRIVES, includeItemsFromAllDrives: 'true', pageSize: String(PAGE_SIZE) };
 
-export interface FolderPage {
-  readonly files: readonly DriveFile[];
-  /** Undefined at the end. */
-  readonly nextPageToken: string | undefined;
-}
+/** Refusals of the account as a whole; others are about the one file. */
+const ACCOUNT_REFUSALS = ['accessNotConfigured', 'authError', 'insufficientPermissions', 'domainPolicy', 'accountDisabled', 'SERVICE_DISABLED'];
+const RATE_LIMITS = ['rateLimitExceeded', 'userRateLimitExceeded', 'dailyLimitExceeded', 'sharingRateLimitExceeded', 'quotaExceeded'];
+const EXPORT_TOO_LARGE = 'exportSizeLimitExceeded';
 
-export interface ChangesPage {
-  readonly changes: readonly DriveChange[];
-  readonly nextPageToken: string | undefined;
-  /** Where the next sync begins; on the last page. */
-  readonly newStartPageToken: string | undefined;
-}
+const errorBody = z.object({ error: z.object({ errors: z.array(z.object({ reason: z.string() })).max(20).optional() }) });
 
 /** The parts of the drive's API (v3) that are used. Every method throws `DriveFailure`, or the reason of `signal`. */
 @Injectable()
 export class DriveApi {
-  constructor(private readonly http: DriveHttp) {}
+  constructor(
+    private readonly http: DriveHttp,
+    private readonly settings: Settings,
+  ) {}
 
   /** Whether the account may use the API at all. */
   async check(access: DriveAccess): Promise<void> {
-    await this.http.json(access, z.object({ user: z.unknown() }), { path: '/drive/v3/about', query: { fields: 'user' } });
+    await this.json(z.object({ user: z.unknown() }), access, 'about', { fields: 'user' });
   }
 
-  file(access: DriveAccess, id: string, signal?: AbortSignal): Promise<DriveFile> {
-    return this.http.json(access, fileAnswer, { path: pathOf(id), query: { fields: FILE_FIELDS, ...ALL_DRIVES }, signal });
+  file(access: DriveAccess, id: string, signal: AbortSignal): Promise<DriveFile> {
+    return this.json(fileAnswer, access, pathOf(id), { fields: FILE_FIELDS, ...ALL_DRIVES }, signal);
   }
 
-  async folder(access: DriveAccess, id: string, pageToken: string | null, signal?: AbortSignal): Promise<FolderPage> {
-    const page = await this.http.json(access, folderAnswer, {
-      path: '/drive/v3/files',
-      query: {
-        q: `'${id.replaceAll(/[\\']/g, '\\$&')}' in parents and trashed = false`,
-        fields: `nextPageToken,files(${FILE_FIELDS})`,
-        pageSize: String(PAGE_SIZE),
-        ...OF_ALL_DRIVES,
-        ...(pageToken !== null && { pageToken }),
-      },
-      signal,
-    });
-    return { files: filesOf(page.files), nextPageToken: page.nextPageToken };
+  folder(access: DriveAccess, id: string, pageToken: string | null, signal: AbortSignal): Promise<FolderPage> {
+    const q = `'${id.replaceAll(/[\\']/g, '\\$&')}' in parents and trashed = false`;
+    const query = { q, fields: `nextPageToken,files(${FILE_FIELDS})`, ...OF_ALL_DRIVES, ...(pageToken !== null && { pageToken }) };
+    return this.json(folderAnswer, access, 'files', query, signal);
   }
 
-  async startPageToken(access: DriveAccess, signal?: AbortSignal): Promise<string> {
-    const request = { path: '/drive/v3/changes/startPageToken', query: ALL_DRIVES, signal };
-    return (await this.http.json(access, startTokenAnswer, request)).startPageToken;
+  async startPageToken(access: DriveAccess, signal: AbortSignal): Promise<string> {
+    return (await this.json(startTokenAnswer, access, 'changes/startPageToken', ALL_DRIVES, signal)).startPageToken;
   }
 
-  async changes(access: DriveAccess, pageToken: string, signal?: AbortSignal): Promise<ChangesPage> {
-    const page = await this.http.json(access, changesAnswer, {
-      path: '/drive/v3/changes',
-      query: {
-        pageToken,
-        fields: `nextPageToken,newStartPageToken,changes(fileId,removed,file(${FILE_FIELDS}))`,
-        pageSize: String(PAGE_SIZE),
-        includeRemoved: 'true',
-        ...OF_ALL_DRIVES,
-      },
-      signal,
-    });
-    return { changes: changesOf(page.changes), nextPageToken: page.nextPageToken, newStartPageToken: page.newStartPageToken };
+  changes(access: DriveAccess, pageToken: string, signal: AbortSignal): Promise<ChangesPage> {
+    const fields = `nextPageToken,newStartPageToken,changes(fileId,removed,file(${FILE_FIELDS}))`;
+    return this.json(changesAnswer, access, 'changes', { pageToken, fields, includeRemoved: 'true', ...OF_ALL_DRIVES }, signal);
   }
 
   download(access: DriveAccess, id: string, signal: AbortSignal): Promise<Buffer> {
@@ -79,11 +68,68 @@ export class DriveApi {
     return this.content(access, `${pathOf(id)}/export`, { mimeType }, signal);
   }
 
-  private content(access: DriveAccess, path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Buffer> {
-    return this.http.get(access, { path, query, maxBytes: MAX_UPLOAD_BYTES, timeoutMs: DOWNLOAD_MS, signal });
+  private async json<Schema extends z.ZodType>(schema: Schema, access: DriveAccess, path: string, query: Query, signal?: AbortSignal): Promise<z.output<Schema>> {
+    const limits = { maxBytes: MAX_ANSWER_BYTES, timeoutMs: REQUEST_MS, ...(signal && { signal }) };
+    return readJson(schema, await this.get(access, path, query, limits));
+  }
+
+  private content(access: DriveAccess, path: string, query: Query, signal: AbortSignal): Promise<Buffer> {
+    return this.get(access, path, query, { maxBytes: MAX_UPLOAD_BYTES, timeoutMs: DOWNLOAD_MS, signal });
+  }
+
+  /** Asks once more with another token where the drive does not take the present one. */
+  private async get(access: DriveAccess, path: string, query: Query, { maxBytes, ...limits }: RequestLimits): Promise<Buffer> {
+    const url = new URL(`${new URL(this.settings.drive.apiBaseUrl).origin}/drive/v3/${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const send = (token: string): Promise<DriveResponse> =>
+      this.http.request(url.href, {
+        headers: { authorization: `Bearer ${token}`, accept: '*/*' },
+        maxBytes: ({ status }) => (status === 200 ? maxBytes : MAX_ANSWER_BYTES),
+        ...limits,
+      });
+    const token = await access.token();
+    const first = await send(token);
+    const response = first.status === 401 ? await send(await access.replace(token)) : first;
+    if (response.status !== 200) throw refusalOf(response);
+    return response.body;
   }
 }
 
+interface RequestLimits {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
 function pathOf(id: string): string {
-  return `/drive/v3/files/${encodeURIComponent(id)}`;
+  return `files/${encodeURIComponent(id)}`;
+}
+
+function refusalOf({ status, body, retryAfterMs }: DriveResponse): DriveFailure {
+  const reasons = reasonsIn(body);
+  const has = (known: readonly string[]): boolean => reasons.some((reason) => known.includes(reason));
+  if (status === 429 || (status === 403 && has(RATE_LIMITS))) {
+    return new DriveFailure('busy', 'The drive is asked too often at the moment; try again later.', retryAfterMs);
+  }
+  if (status < 400) {
+    const redirect = status >= 300 ? '; redirects are not followed' : '';
+    return new DriveFailure('answer', `The drive answered with a status that its API does not have (${status})${redirect}.`);
+  }
+  if (status === 401) return new DriveFailure('refused', 'The drive does not accept the credentials any more (401).');
+  if (status >= 500) return new DriveFailure('unreachable', `The drive does not work at the moment (${status}).`, retryAfterMs);
+  if (status === 403 && has([EXPORT_TOO_LARGE])) return new DriveFailure('export_too_large', 'The document is too large for the drive to export.');
+  if (status === 403 && has(ACCOUNT_REFUSALS)) return new DriveFailure('refused', `The drive refuses access to this account (${String(reasons[0])}).`);
+  if (status === 403) return new DriveFailure('forbidden', 'The drive does not let the file be read (403).');
+  if (status === 404 || status === 410) return new DriveFailure('not_found', `The drive has no such file, or it is not shared (${status}).`);
+  return new DriveFailure('bad_request', `The drive does not take the request (${status}).`);
+}
+
+/** Names of the API alone: what else the drive says may be anything. */
+function reasonsIn(body: Buffer): string[] {
+  try {
+    const { data } = errorBody.safeParse(JSON.parse(body.toString('utf8')));
+    return (data?.error.errors ?? []).map(({ reason }) => reason).filter((reason) => /^\w{1,60}$/.test(reason));
+  } catch {
+    return [];
+  }
 }

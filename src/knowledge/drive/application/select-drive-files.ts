@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyPrincipal } from '../../../access/index.js';
 import { Database, isForeignKeyViolation } from '../../../platform/database/index.js';
-import { DriveAccountAmbiguous, DriveAccountNotConfigured, DriveFilesNotFound, ForbiddenDriveAccount, ServiceAccountNotFound } from '../domain/drive-errors.js';
+import { DriveFilesNotFound, ServiceAccountNotFound } from '../domain/drive-errors.js';
 import { DriveAccounts } from './drive-accounts.js';
 import { DriveLookUp } from './drive-look-up.js';
-import { type ListedServiceAccount, ServiceAccountRepository } from '../persistence/service-account.repository.js';
-import { BeginDriveSync } from './begin-drive-sync.js';
-import { ServiceAccountRights } from './service-account-rights.js';
+import { DriveSources } from './drive-sources.js';
+import { ServiceAccounts } from './service-accounts.js';
 
 export interface DriveSelection {
   readonly agentId: string;
@@ -19,46 +18,26 @@ export interface DriveSelection {
 @Injectable()
 export class SelectDriveFiles {
   constructor(
-    private readonly accounts: ServiceAccountRepository,
-    private readonly rights: ServiceAccountRights,
+    private readonly accounts: ServiceAccounts,
     private readonly driveAccounts: DriveAccounts,
     private readonly lookUp: DriveLookUp,
-    private readonly begin: BeginDriveSync,
+    private readonly sources: DriveSources,
     private readonly database: Database,
   ) {}
 
-  /**
-   * @throws DriveAccountNotConfigured, DriveAccountAmbiguous, ForbiddenDriveAccount, ServiceAccountNotFound,
-   * DriveFilesNotFound, DriveFailure; nothing is stored then
-   */
+  /** @throws what `ServiceAccounts.chosenBy` throws, DriveFilesNotFound, AgentNotFound, DriveFailure; nothing is stored then */
   async execute(caller: ApiKeyPrincipal, { agentId, integrationId, fileIds }: DriveSelection): Promise<void> {
     const { organizationId } = caller;
-    const { id: accountId, clientEmail } = await this.accountFor(caller, integrationId);
+    const { id: accountId, clientEmail } = await this.accounts.chosenBy(caller, integrationId);
     const { files, unseen } = await this.lookUp.execute(this.driveAccounts.accessOfAccount(organizationId, accountId), fileIds);
     if (unseen.length > 0) throw new DriveFilesNotFound(unseen, `The service account ${clientEmail}`);
+    const selection = { organizationId, agentId, kind: 'service_account', accountId, files } as const;
     try {
-      await this.database.transaction((transaction) =>
-        this.begin.execute(transaction, { organizationId, agentId, kind: 'service_account', accountId, files }),
-      );
+      await this.database.transaction((transaction) => this.sources.select(transaction, selection));
     } catch (error) {
       // Deleted while the drive was asked.
       if (isForeignKeyViolation(error)) throw new ServiceAccountNotFound();
       throw error;
     }
-  }
-
-  private async accountFor(caller: ApiKeyPrincipal, integrationId: string | undefined): Promise<ListedServiceAccount> {
-    const all = await this.accounts.list(caller.organizationId);
-    const available = all.filter(await this.rights.of(caller));
-    const [only] = available;
-    if (integrationId !== undefined) {
-      const named = all.find(({ id }) => id === integrationId);
-      if (named && !available.includes(named)) throw new ForbiddenDriveAccount();
-      if (named) return named;
-    }
-    if (!only) throw new DriveAccountNotConfigured();
-    if (integrationId !== undefined) throw new ServiceAccountNotFound();
-    if (available.length > 1) throw new DriveAccountAmbiguous(available.length);
-    return only;
   }
 }

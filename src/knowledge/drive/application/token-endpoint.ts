@@ -4,8 +4,8 @@ import { Clock } from '../../../platform/clock/index.js';
 import { Settings } from '../../../platform/config/index.js';
 import { type ReceivedTokens, receivedTokens, UnusableTokens } from '../../../platform/oauth/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
-import { DriveHttp, failureOf, readJson } from './drive-http.js';
 import { MAX_TOKEN_ANSWER_BYTES, REQUEST_MS } from '../limits.js';
+import { DriveHttp, readJson } from './drive-http.js';
 
 export const DRIVE_SCOPE = 'https://www.googleapis.com/auth/drive.readonly';
 const DEFAULT_SECONDS = 3_600;
@@ -26,19 +26,16 @@ export class TokenEndpoint {
 
   /** @throws DriveFailure `refused` with the endpoint's own reason; another one where it may answer later */
   async ask(form: Readonly<Record<string, string>>): Promise<ReceivedTokens> {
-    const response = await this.http.request(this.settings.drive.tokenUrl, {
+    const { status, body, retryAfterMs } = await this.http.request(this.settings.drive.tokenUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
       body: new URLSearchParams(form).toString(),
       maxBytes: MAX_TOKEN_ANSWER_BYTES,
       timeoutMs: REQUEST_MS,
     });
-    const body = await response.body.buffer().catch((error: unknown) => {
-      throw failureOf(error);
-    });
-    if (response.status === 429) throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', this.http.pauseAskedFor(response));
-    if (response.status >= 500) throw new DriveFailure('unreachable', `The drive gives no tokens at the moment (${response.status}).`);
-    if (response.status !== 200) throw refusalIn(body, response.status, Object.values(form));
+    if (status === 429) throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', retryAfterMs);
+    if (status >= 500) throw new DriveFailure('unreachable', `The drive gives no tokens at the moment (${status}).`);
+    if (status !== 200) throw refusalIn(body, status, Object.values(form));
     try {
       return receivedTokens({ expires_in: DEFAULT_SECONDS, ...readJson(z.record(z.string(), z.unknown()), body) }, this.clock.now());
     } catch (error) {

@@ -1,57 +1,46 @@
+import { z } from 'zod';
 import { ValidationFailed } from '../../../platform/errors/index.js';
-
-/** What is kept of a key file. Every address in it is left out: requests go to those of the settings. */
-export interface ServiceAccountKey {
-  readonly clientEmail: string;
-  readonly projectId: string;
-  readonly privateKeyId: string | null;
-  /** PKCS #8, PEM. */
-  readonly privateKey: string;
-}
 
 const MAX_KEY_LENGTH = 16_384;
 const MAX_TEXT = 320;
+
+/** What is kept of a key file. Every address in it is left out: requests go to those of the settings. `privateKey` is PKCS #8, PEM. */
+export const serviceAccountKey = z.object({ clientEmail: z.string(), projectId: z.string(), privateKeyId: z.string().nullable(), privateKey: z.string() });
+export type ServiceAccountKey = z.output<typeof serviceAccountKey>;
+
+const keyFile = z.object(
+  {
+    type: z.literal('service_account', "is not the key file of a service account: its 'type' is not 'service_account'"),
+    private_key: text('private_key', MAX_KEY_LENGTH),
+    client_email: text('client_email', MAX_TEXT).regex(/^[^\s@]+@[^\s@]+$/, "is not a key file: its 'client_email' is not an e-mail address"),
+    project_id: text('project_id', MAX_TEXT),
+    private_key_id: z.string().min(1).max(MAX_TEXT).nullable().catch(null),
+  },
+  'must hold a JSON object',
+);
 
 /**
  * Reads the fields of a key file; whether the private key is one is found out by signing with it.
  * @throws ValidationFailed that says what is wrong and quotes nothing of the file
  */
 export function parseKeyFile(content: string): ServiceAccountKey {
-  const file = parsed(content);
-  if (file['type'] !== 'service_account') {
-    throw refused("is not the key file of a service account: its 'type' is not 'service_account'");
+  let json: unknown;
+  try {
+    json = JSON.parse(content);
+  } catch {
+    // The parser's own message quotes what it stumbled over, which may be a part of the key.
+    throw refused('must hold the JSON key file as it was downloaded, as plain JSON text (not base64)');
   }
-  const privateKey = textOf(file, 'private_key', MAX_KEY_LENGTH);
-  const clientEmail = textOf(file, 'client_email', MAX_TEXT);
-  if (!/^[^\s@]+@[^\s@]+$/.test(clientEmail)) throw refused("is not a key file: its 'client_email' is not an e-mail address");
-  const id = file['private_key_id'];
-  return {
-    clientEmail,
-    projectId: textOf(file, 'project_id', MAX_TEXT),
-    privateKeyId: typeof id === 'string' && id !== '' && id.length <= MAX_TEXT ? id : null,
-    privateKey,
-  };
+  const { data, error } = keyFile.safeParse(json);
+  if (!data) throw refused(error.issues[0]?.message ?? 'is not a key file');
+  return { clientEmail: data.client_email, projectId: data.project_id, privateKeyId: data.private_key_id, privateKey: data.private_key };
 }
 
 export function refused(what: string): ValidationFailed {
   return new ValidationFailed(`body/keyFileContent ${what}`);
 }
 
-function parsed(content: string): Readonly<Record<string, unknown>> {
-  let file: unknown;
-  try {
-    file = JSON.parse(content);
-  } catch {
-    // The parser's own message quotes what it stumbled over, which may be a part of the key.
-    throw refused('must hold the JSON key file as it was downloaded, as plain JSON text (not base64)');
-  }
-  if (typeof file !== 'object' || file === null || Array.isArray(file)) throw refused('must hold a JSON object');
-  return file as Readonly<Record<string, unknown>>;
-}
-
-function textOf(file: Readonly<Record<string, unknown>>, name: string, max: number): string {
-  const value = file[name];
-  if (typeof value !== 'string' || value === '') throw refused(`is not complete: it lacks '${name}'`);
-  if (value.length > max || !value.isWellFormed() || value.includes('\0')) throw refused(`is not a key file: its '${name}' is too long or holds characters that no key file has`);
-  return value;
+function text(name: string, max: number): z.ZodString {
+  const [missing, odd] = [`is not complete: it lacks '${name}'`, `is not a key file: its '${name}' is too long or holds characters that no key file has`];
+  return z.string(missing).min(1, missing).max(max, odd).refine((value) => value.isWellFormed() && !value.includes('\0'), odd);
 }

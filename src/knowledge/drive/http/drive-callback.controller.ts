@@ -3,14 +3,14 @@ import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerSignInCallback, ApiExample, PublicRoute, SIGN_IN_PAGE, SIGN_IN_PAGE_OR_ERROR } from '../../../platform/http/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
-import { CompleteDriveSignIn } from '../application/sign-in/complete-drive-sign-in.js';
+import { DriveSignIn } from '../application/sign-in/drive-sign-in.js';
 
 /** Where the drive sends browsers. */
 @ApiTags('Knowledge')
 @Controller('v1/oauth/drive')
 export class DriveCallbackController {
   constructor(
-    private readonly completeSignIn: CompleteDriveSignIn,
+    private readonly signIn: DriveSignIn,
     private readonly logger: Logger,
   ) {}
 
@@ -31,7 +31,7 @@ export class DriveCallbackController {
   @ApiResponse({ status: 503, description: 'A page: the service is not available at the moment.', ...SIGN_IN_PAGE })
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await answerSignInCallback(request, reply, {
-      complete: (parameter) => this.completeSignIn.execute({ state: parameter('state'), code: parameter('code'), error: parameter('error') }),
+      complete: (parameter) => this.signIn.complete({ state: parameter('state'), code: parameter('code'), error: parameter('error') }),
       failed: (err) => this.logger.info({ requestId: request.id, err }, 'A sign-in to the drive was not completed'),
     });
   }

@@ -2,8 +2,7 @@ import { Body, Controller, Delete, Get, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, type ApiKeyPrincipal } from '../../../access/index.js';
 import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../../platform/http/index.js';
-import { AddServiceAccount } from '../application/add-service-account.js';
-import { RemoveServiceAccount } from '../application/remove-service-account.js';
+import { ServiceAccounts } from '../application/service-accounts.js';
 import { type ListedServiceAccount, ServiceAccountRepository } from '../persistence/service-account.repository.js';
 import { AddServiceAccountBody, DeletedServiceAccountResponse, ServiceAccountListResponse, ServiceAccountResponse } from './drive.dto.js';
 import { ForbiddenServiceAccountManage, ServiceAccountExists } from '../domain/drive-errors.js';
@@ -12,9 +11,8 @@ import { ForbiddenServiceAccountManage, ServiceAccountExists } from '../domain/d
 @Controller('v1/integrations/drive/service-accounts')
 export class DriveServiceAccountsController {
   constructor(
-    private readonly accounts: ServiceAccountRepository,
-    private readonly addServiceAccount: AddServiceAccount,
-    private readonly removeServiceAccount: RemoveServiceAccount,
+    private readonly records: ServiceAccountRepository,
+    private readonly accounts: ServiceAccounts,
   ) {}
 
   @Get()
@@ -23,7 +21,7 @@ export class DriveServiceAccountsController {
   @ApiOkResponse({ type: ServiceAccountListResponse })
   @ApiErrors(401, 403)
   async list(@Caller() { organizationId }: ApiKeyPrincipal): Promise<ServiceAccountListResponse> {
-    return { serviceAccounts: (await this.accounts.list(organizationId)).map(viewOf) };
+    return { serviceAccounts: (await this.records.list(organizationId)).map(viewOf) };
   }
 
   @Post()
@@ -45,7 +43,7 @@ export class DriveServiceAccountsController {
   @ApiCreatedResponse({ type: ServiceAccountResponse })
   @ApiErrors(400, 401, 403, new ServiceAccountExists('agent@example.iam.gserviceaccount.com'), 502, 503)
   async add(@Caller() caller: ApiKeyPrincipal, @Body() { keyFileContent }: AddServiceAccountBody): Promise<ServiceAccountResponse> {
-    return viewOf(await this.addServiceAccount.execute(caller, keyFileContent));
+    return viewOf(await this.accounts.add(caller, keyFileContent));
   }
 
   @Delete(':id')
@@ -61,7 +59,7 @@ export class DriveServiceAccountsController {
   @ApiOkResponse({ type: DeletedServiceAccountResponse })
   @ApiErrors(400, 401, new ForbiddenServiceAccountManage(), 404)
   async remove(@Caller() caller: ApiKeyPrincipal, @UuidParam('id') id: string): Promise<DeletedServiceAccountResponse> {
-    await this.removeServiceAccount.execute(caller, id);
+    await this.accounts.remove(caller, id);
     return { id, deleted: true };
   }
 }

@@ -3,11 +3,10 @@ import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nes
 import type { FastifyRequest } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../../access/index.js';
 import { ApiCauses, ApiErrors, ApiExample, UuidParam } from '../../../platform/http/index.js';
-import { ReadDriveSource, type ReadSource } from '../application/read-drive-source.js';
-import { RemoveDriveSources } from '../application/remove-drive-sources.js';
+import { DriveSources, type ReadSource } from '../application/drive-sources.js';
 import { SelectDriveFiles } from '../application/select-drive-files.js';
 import { MAX_FILES } from '../limits.js';
-import { StartDriveSignIn } from '../application/sign-in/start-drive-sign-in.js';
+import { DriveSignIn } from '../application/sign-in/drive-sign-in.js';
 import { DriveAuthorizeBody, DriveAuthorizeResponse, DriveSetupBody, DriveSourceResponse } from './drive.dto.js';
 
 const AGENT = pathResource('agent', 'agentId');
@@ -20,9 +19,8 @@ const SIGN_IN = "a person's sign-in to a drive";
 export class DriveSourcesController {
   constructor(
     private readonly selectFiles: SelectDriveFiles,
-    private readonly readSource: ReadDriveSource,
-    private readonly removeSources: RemoveDriveSources,
-    private readonly startSignIn: StartDriveSignIn,
+    private readonly sources: DriveSources,
+    private readonly signIn: DriveSignIn,
   ) {}
 
   @Put('drive')
@@ -41,7 +39,7 @@ export class DriveSourcesController {
   @ApiCauses(400, 'drive_sa_ambiguous', 'drive_sa_not_configured')
   async put(@Caller() caller: ApiKeyPrincipal, @UuidParam('agentId') agentId: string, @Body() { integrationId, fileIds }: DriveSetupBody): Promise<DriveSourceResponse> {
     await this.selectFiles.execute(caller, { agentId, integrationId, fileIds });
-    return viewOf(await this.readSource.execute(caller.organizationId, agentId, 'service_account'));
+    return viewOf(await this.sources.read(caller.organizationId, agentId, 'service_account'));
   }
 
   @Get('drive-service-account')
@@ -51,7 +49,7 @@ export class DriveSourcesController {
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
   async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
-    return viewOf(await this.readSource.execute(organizationId, agentId, 'service_account'));
+    return viewOf(await this.sources.read(organizationId, agentId, 'service_account'));
   }
 
   @Delete('drive-service-account')
@@ -62,7 +60,7 @@ export class DriveSourcesController {
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
   async remove(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<void> {
-    await this.removeSources.ofAgent(organizationId, agentId, 'service_account');
+    await this.sources.remove(organizationId, agentId, 'service_account');
   }
 
   @Get('drive-oauth')
@@ -72,7 +70,7 @@ export class DriveSourcesController {
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
   async readSignIn(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
-    return viewOf(await this.readSource.execute(organizationId, agentId, 'sign_in'));
+    return viewOf(await this.sources.read(organizationId, agentId, 'sign_in'));
   }
 
   @Delete('drive-oauth')
@@ -83,7 +81,7 @@ export class DriveSourcesController {
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
   async removeSignIn(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<void> {
-    await this.removeSources.ofAgent(organizationId, agentId, 'sign_in');
+    await this.sources.remove(organizationId, agentId, 'sign_in');
   }
 
   @Post('drive-oauth/authorize')
@@ -106,7 +104,7 @@ export class DriveSourcesController {
     @Req() request: FastifyRequest,
   ): Promise<DriveAuthorizeResponse> {
     const origin = `${request.protocol}://${request.host}`;
-    return { authorizationUrl: await this.startSignIn.execute({ organizationId, agentId, fileIds, redirectUrl, origin }) };
+    return { authorizationUrl: await this.signIn.start({ organizationId, agentId, fileIds, redirectUrl, origin }) };
   }
 }
 

@@ -1,12 +1,11 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { Database, isUniqueViolation, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../../platform/vault/index.js';
 import { ServiceAccountExists } from '../domain/drive-errors.js';
 import { DriveFailure } from '../domain/drive-failure.js';
-import type { ServiceAccountKey } from '../domain/service-account-key.js';
+import { type ServiceAccountKey, serviceAccountKey } from '../domain/service-account-key.js';
 import { type ServiceAccount, StoredServiceAccount } from './drive.entities.js';
 
 export interface ListedServiceAccount extends ServiceAccount {
@@ -15,7 +14,6 @@ export interface ListedServiceAccount extends ServiceAccount {
 }
 
 const tables = queryBuilder<{ drive_sources: { organization_id: string; account_id: string | null; agent_id: string; removed_at: string | null } }>();
-const keySchema = z.object({ clientEmail: z.string(), projectId: z.string(), privateKeyId: z.string().nullable(), privateKey: z.string() });
 
 /** The service accounts of organizations; their keys are in the vault. */
 @Injectable()
@@ -63,7 +61,7 @@ export class ServiceAccountRepository {
   /** @throws DriveFailure `refused` where there is none that can be read */
   async readKey(organizationId: string, id: string): Promise<ServiceAccountKey> {
     try {
-      return keySchema.parse(JSON.parse(await this.vault.read(keyOf(organizationId, id))));
+      return serviceAccountKey.parse(JSON.parse(await this.vault.read(keyOf(organizationId, id))));
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error;
       throw new DriveFailure('refused', 'The key of the service account is gone; add the account again.', undefined, error.message);

@@ -6,7 +6,7 @@ import { type GrantOwner, type GrantSecrets, OAuthGrants, type ReceivedTokens, R
 import { Vault } from '../../../../platform/vault/index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import { StoredDriveGrant } from '../../persistence/drive.entities.js';
-import type { DriveAccess } from '../drive-http.js';
+import type { DriveAccess } from '../drive-api.js';
 import { TokenEndpoint } from '../token-endpoint.js';
 
 /** The grants of people's sign-ins, each of a drive source. */
@@ -23,25 +23,22 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
   }
 
   accessFor(source: GrantOwner): DriveAccess {
+    // Looked up once a step: another process may refresh it meanwhile, and the drive accepts it until it expires.
     let used: UsableGrant<StoredDriveGrant> | undefined;
-    let refused: string | undefined;
     return {
       token: async () => {
-        // Looked up once a step: another process may refresh it meanwhile, and the drive accepts it until it expires.
-        used ??= refused === undefined ? await this.current(source) : await this.replaced(source, refused);
+        used ??= await this.current(source);
         return used.tokens.accessToken;
       },
-      forget: (token) => {
-        if (used?.tokens.accessToken !== token) return;
-        refused = used.grant.generation;
-        used = undefined;
+      replace: async (refused) => {
+        if (used?.tokens.accessToken === refused) {
+          await this.refresh(source, used.grant.generation);
+          used = undefined;
+        }
+        used ??= await this.usable(source);
+        return used.tokens.accessToken;
       },
     };
-  }
-
-  private async replaced(source: GrantOwner, generation: string): Promise<UsableGrant<StoredDriveGrant>> {
-    await this.refresh(source, generation);
-    return this.usable(source);
   }
 
   protected async request({ tokens: { refreshToken = '' } }: GrantSecrets): Promise<ReceivedTokens> {
@@ -61,13 +58,5 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
   protected failure(why: Unusable): DriveFailure {
     if (why === 'busy') return new DriveFailure('unreachable', 'The access to the drive is not renewed at the moment.');
     return new DriveFailure('refused', 'The access to the drive was withdrawn, or has ended. A person has to sign in again.');
-  }
-
-  protected columnsOf(): Partial<StoredDriveGrant> {
-    return {};
-  }
-
-  protected lost(): void {
-    // The next step of the sync finds the grant gone, and ends the sync as failed.
   }
 }

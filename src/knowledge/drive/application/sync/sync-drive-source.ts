@@ -15,7 +15,6 @@ import type { DriveItem } from '../../persistence/drive.entities.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
 import { type ClaimedSource, DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
 import { DriveAccounts } from '../drive-accounts.js';
-import { DriveChanges } from './drive-changes.js';
 import { DriveFetching } from './drive-fetching.js';
 import { DriveListing } from './drive-listing.js';
 import type { SyncStep } from './sync-step.js';
@@ -32,7 +31,6 @@ export class SyncDriveSource {
     private readonly sources: DriveSourceRepository,
     private readonly items: DriveItemRepository,
     private readonly accounts: DriveAccounts,
-    private readonly changes: DriveChanges,
     private readonly listing: DriveListing,
     private readonly fetching: DriveFetching,
     private readonly outbox: Outbox,
@@ -72,10 +70,10 @@ export class SyncDriveSource {
   private async work(step: SyncStep): Promise<boolean> {
     switch (step.source.phase) {
       case 'begin':
-        await this.changes.begin(step);
+        await this.listing.begin(step);
         break;
       case 'changes':
-        await this.changes.read(step);
+        await this.listing.readChanges(step);
         break;
       case 'work':
         return this.workOff(step);

@@ -1,5 +1,5 @@
 import type { ClaimedSource } from '../../persistence/drive-source.repository.js';
-import type { DriveAccess } from '../drive-http.js';
+import type { DriveAccess } from '../drive-api.js';
 
 /** What one step of a sync works with. */
 export interface SyncStep {

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { AgentNotFound } from '../../../agents/index.js';
+import { Clock } from '../../../platform/clock/index.js';
+import { Database, type Transaction } from '../../../platform/database/index.js';
+import { Outbox } from '../../../platform/jobs/index.js';
+import { DocumentIndex } from '../../index/application/indexing/document-index.js';
+import type { StoreUsage } from '../../index/domain/source-kind.js';
+import { DriveSourceNotFound } from '../domain/drive-errors.js';
+import type { DriveSourceKind } from '../domain/drive-source.js';
+import { removeDriveSource, syncDrive } from '../jobs/drive.jobs.js';
+import { MAX_FILES } from '../limits.js';
+import type { StoredDriveSource } from '../persistence/drive.entities.js';
+import { DriveItemRepository } from '../persistence/drive-item.repository.js';
+import { DriveSourceRepository, type Selection } from '../persistence/drive-source.repository.js';
+import { DriveSignIns } from './sign-in/drive-sign-ins.js';
+
+export type ReadSource = StoredDriveSource & StoreUsage;
+
+/** What agents know of drives. A source that is removed reads as absent at once; a job removes its documents. */
+@Injectable()
+export class DriveSources {
+  constructor(
+    private readonly sources: DriveSourceRepository,
+    private readonly items: DriveItemRepository,
+    private readonly index: DocumentIndex,
+    private readonly signIns: DriveSignIns,
+    private readonly database: Database,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DriveSourceNotFound */
+  async read(organizationId: string, agentId: string, kind: DriveSourceKind): Promise<ReadSource> {
+    const source = await this.sources.find(organizationId, agentId, kind);
+    if (!source) throw new DriveSourceNotFound();
+    const documents = await this.items.documents(source, MAX_FILES);
+    const usages = [...(await this.index.usageOfEach(organizationId, documents)).values()];
+    const sum = (of: (usage: StoreUsage) => number): number => usages.reduce((total, usage) => total + of(usage), 0);
+    return { ...source, chunks: sum(({ chunks }) => chunks), bytes: sum(({ bytes }) => bytes) };
+  }
+
+  /** Stores what was selected and begins its sync; one that is under way is superseded. @returns the source's id. @throws AgentNotFound */
+  async select(transaction: Transaction, selection: Selection): Promise<string> {
+    const { organizationId, agentId } = selection;
+    if (!(await this.sources.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
+    const id = await this.sources.put(transaction, selection, this.clock.now());
+    await this.outbox.enqueue(transaction, syncDrive, { organizationId, sourceId: id }, { dedupeKey: id });
+    return id;
+  }
+
+  /** @throws DriveSourceNotFound */
+  async remove(organizationId: string, agentId: string, kind: DriveSourceKind): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      const removed = await this.removeWhere(transaction, { organizationId, agentId, kind });
+      if (removed === 0) throw new DriveSourceNotFound();
+      // A person who is at the consent page would bring back what was removed.
+      if (kind === 'sign_in') await this.signIns.removeOpen(transaction, organizationId, agentId);
+    });
+  }
+
+  async removeOfAccount(transaction: Transaction, organizationId: string, accountId: string): Promise<void> {
+    await this.removeWhere(transaction, { organizationId, accountId });
+  }
+
+  private async removeWhere(transaction: Transaction, where: Parameters<DriveSourceRepository['remove']>[1]): Promise<number> {
+    const ids = await this.sources.remove(transaction, where, this.clock.now());
+    const { organizationId } = where;
+    for (const id of ids) await this.outbox.enqueue(transaction, removeDriveSource, { organizationId, sourceId: id }, { dedupeKey: id });
+    return ids.length;
+  }
+}

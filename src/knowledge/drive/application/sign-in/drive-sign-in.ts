@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { AgentNotFound } from '../../../../agents/index.js';
+import { Settings } from '../../../../platform/config/index.js';
+import { Database } from '../../../../platform/database/index.js';
+import { newId } from '../../../../platform/ids/index.js';
+import { type AuthorizationResponse, randomText, type ReceivedTokens, sha256, SignInFailed, type TakenSignIn } from '../../../../platform/oauth/index.js';
+import { agentRemoved, DriveFilesNotFound, DriveSignInNotConfigured, filesNotSeen, withoutPermission } from '../../domain/drive-errors.js';
+import { DriveFailure } from '../../domain/drive-failure.js';
+import type { StoredDriveSignIn } from '../../persistence/drive.entities.js';
+import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
+import { isFileId } from '../drive-answers.js';
+import { DriveLookUp } from '../drive-look-up.js';
+import { DriveSources } from '../drive-sources.js';
+import { DRIVE_SCOPE, TokenEndpoint } from '../token-endpoint.js';
+import { DriveGrants } from './drive-grants.js';
+import { DriveSignIns } from './drive-sign-ins.js';
+
+const CALLBACK_PATH = '/v1/oauth/drive/callback';
+
+export interface DriveSignInRequest {
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly fileIds: readonly string[];
+  /** Where the browser goes once the sign-in is completed. */
+  readonly redirectUrl: string;
+  /** Where the caller reached the service, for where `PUBLIC_URL` is not set. */
+  readonly origin: string;
+}
+
+/** The sign-in of a person to the drive, for an agent to know files that the person sees. Of several that are completed the last one counts. */
+@Injectable()
+export class DriveSignIn {
+  constructor(
+    private readonly settings: Settings,
+    private readonly endpoint: TokenEndpoint,
+    private readonly lookUp: DriveLookUp,
+    private readonly signIns: DriveSignIns,
+    private readonly grants: DriveGrants,
+    private readonly records: DriveSourceRepository,
+    private readonly sources: DriveSources,
+    private readonly database: Database,
+  ) {}
+
+  /**
+   * The selected files are looked up when the sign-in is completed.
+   * @returns the address at which the person signs in. @throws DriveSignInNotConfigured, DriveFilesNotFound, AgentNotFound
+   */
+  async start({ organizationId, agentId, fileIds, redirectUrl, origin }: DriveSignInRequest): Promise<string> {
+    const { client, authorizeUrl } = this.settings.drive;
+    if (!client) throw new DriveSignInNotConfigured();
+    const impossible = fileIds.filter((id) => !isFileId(id));
+    if (impossible.length > 0) throw new DriveFilesNotFound(impossible, 'The account of a person who signs in');
+    const [state, codeVerifier] = [randomText(), randomText()];
+    const redirectUri = `${this.settings.publicUrl ?? origin}${CALLBACK_PATH}`;
+    const signIn = { organizationId, ownerId: agentId, fileIds: [...new Set(fileIds)], redirectUrl, redirectUri };
+    await this.database.transaction(async (transaction) => {
+      if (!(await this.records.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
+      await this.signIns.add(transaction, state, signIn, codeVerifier);
+    });
+    const url = new URL(authorizeUrl);
+    const parameters = {
+      ...{ response_type: 'code', client_id: client.id, redirect_uri: redirectUri, scope: DRIVE_SCOPE, state },
+      ...{ code_challenge: sha256(codeVerifier), code_challenge_method: 'S256', access_type: 'offline', prompt: 'consent' },
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /**
+   * Takes what the browser brings back. A code and an error use the sign-in up, whatever becomes of them. A visit with neither
+   * decides nothing: the one that brings the code may still come.
+   * @returns where the browser goes on. @throws SignInFailed
+   */
+  async complete({ state, code, error }: Omit<AuthorizationResponse, 'iss'>): Promise<string> {
+    if (code === undefined && error === undefined) throw (await this.signIns.isOpen(state)) ? SignInFailed.withoutCode('drive') : SignInFailed.unknown();
+    const taken = await this.signIns.take(state);
+    if (!taken) throw SignInFailed.unknown();
+    if (error !== undefined || code === undefined) throw SignInFailed.denied('drive');
+    try {
+      await this.store(taken.signIn, await this.exchange(taken, code));
+    } catch (failure) {
+      throw pageOf(failure);
+    }
+    return taken.signIn.redirectUrl;
+  }
+
+  private async exchange({ signIn: { redirectUri }, secret: codeVerifier }: TakenSignIn<StoredDriveSignIn>, code: string): Promise<ReceivedTokens> {
+    const { client } = this.settings.drive;
+    if (!client) throw SignInFailed.unknown();
+    const received = await this.endpoint.ask({
+      ...{ grant_type: 'authorization_code', code, code_verifier: codeVerifier, redirect_uri: redirectUri },
+      ...{ client_id: client.id, client_secret: client.secret },
+    });
+    if (received.scope !== undefined && !received.scope.split(' ').includes(DRIVE_SCOPE)) throw withoutPermission();
+    return received;
+  }
+
+  private async store(signIn: StoredDriveSignIn, { accessToken, refreshToken, expiresAt, refreshAt }: ReceivedTokens): Promise<void> {
+    const { organizationId, ownerId: agentId, fileIds } = signIn;
+    const token = (): Promise<string> => Promise.resolve(accessToken);
+    const { files, unseen } = await this.lookUp.execute({ token, replace: token }, fileIds);
+    if (unseen.length > 0) throw filesNotSeen(unseen.length);
+    if (refreshToken === undefined) throw SignInFailed.refused('drive', 'no refresh_token');
+    await this.database.transaction(async (transaction) => {
+      const ownerId = await this.sources.select(transaction, { organizationId, agentId, kind: 'sign_in', accountId: null, files });
+      const grant = { organizationId, ownerId, status: 'authorized' as const, generation: newId(), expiresAt, refreshAt };
+      await this.grants.put(transaction, grant, { tokens: { accessToken, refreshToken } });
+    });
+  }
+}
+
+function pageOf(failure: unknown): unknown {
+  if (failure instanceof AgentNotFound) return agentRemoved();
+  if (!(failure instanceof DriveFailure)) return failure;
+  return failure.isPassing ? SignInFailed.unreachable('drive', failure.message) : SignInFailed.refused('drive', failure.message);
+}
