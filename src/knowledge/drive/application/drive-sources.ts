@@ -3,12 +3,10 @@ import { AgentNotFound } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
-import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
 import { DriveSourceNotFound } from '../domain/drive-errors.js';
 import type { DriveSourceKind } from '../domain/drive-source.js';
 import { removeDriveSource, syncDrive } from '../jobs/drive.jobs.js';
-import { MAX_FILES } from '../limits.js';
 import type { StoredDriveSource } from '../persistence/drive.entities.js';
 import { DriveItemRepository } from '../persistence/drive-item.repository.js';
 import { DriveSourceRepository, type Selection } from '../persistence/drive-source.repository.js';
@@ -22,7 +20,6 @@ export class DriveSources {
   constructor(
     private readonly sources: DriveSourceRepository,
     private readonly items: DriveItemRepository,
-    private readonly index: DocumentIndex,
     private readonly signIns: DriveSignIns,
     private readonly database: Database,
     private readonly outbox: Outbox,
@@ -33,10 +30,7 @@ export class DriveSources {
   async read(organizationId: string, agentId: string, kind: DriveSourceKind): Promise<ReadSource> {
     const source = await this.sources.find(organizationId, agentId, kind);
     if (!source) throw new DriveSourceNotFound();
-    const documents = await this.items.documents(source, MAX_FILES);
-    const usages = [...(await this.index.usageOfEach(organizationId, documents)).values()];
-    const sum = (of: (usage: StoreUsage) => number): number => usages.reduce((total, usage) => total + of(usage), 0);
-    return { ...source, chunks: sum(({ chunks }) => chunks), bytes: sum(({ bytes }) => bytes) };
+    return { ...source, ...(await this.items.usage(source)) };
   }
 
   /** Stores what was selected and begins its sync; one that is under way is superseded. @returns the source's id. @throws AgentNotFound */

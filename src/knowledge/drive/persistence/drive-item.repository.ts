@@ -1,11 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '../../../platform/database/index.js';
+import { sql } from 'kysely';
+import { Database, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import type { StoreUsage } from '../../index/domain/source-kind.js';
 import { type FoundItem, merged } from '../domain/drive-item.js';
 import type { SourceId, SyncTotals } from '../domain/drive-source.js';
 import { type DriveItem, StoredDriveItem } from './drive.entities.js';
 import type { ClaimedSource } from './drive-source.repository.js';
 
 const WRONG = { result: { $in: ['failed', 'unreadable', 'gone'] } } as const;
+
+const tables = queryBuilder<{
+  drive_items: { organization_id: string; source_id: string; document_id: string };
+  knowledge_documents: { id: string; organization_id: string };
+}>();
 
 /** The files, folders and shortcuts of sources. Only the step that holds the source's lease writes them. */
 @Injectable()
@@ -108,6 +115,17 @@ export class DriveItemRepository {
     const where = { ...itemsOf(source), documentId: { $ne: null } };
     const items = await this.database.read((em) => em.find(StoredDriveItem, where, { fields: ['documentId'], limit }));
     return items.flatMap(({ documentId }) => documentId ?? []);
+  }
+
+  async usage({ organizationId, id }: SourceId): Promise<StoreUsage> {
+    const used = tables
+      .selectFrom('drive_items as i')
+      .innerJoin('knowledge_documents as d', (join) => join.onRef('d.id', '=', 'i.document_id').onRef('d.organization_id', '=', 'i.organization_id'))
+      .select([sql<string>`coalesce(sum(d.chunks), 0)::text`.as('chunks'), sql<string>`coalesce(sum(d.bytes::bigint), 0)::text`.as('bytes')])
+      .where('i.organization_id', '=', organizationId)
+      .where('i.source_id', '=', id);
+    const [row] = await rowsOf(this.database, used);
+    return { chunks: Number(row?.chunks), bytes: Number(row?.bytes) };
   }
 
   async forgetDocuments(source: SourceId, ids: readonly string[]): Promise<void> {
