@@ -5,18 +5,19 @@ import { JobsModule } from '../../platform/jobs/index.js';
 import { IndexModule } from '../index/index.module.js';
 import { ParsingModule } from '../parsing/parsing.module.js';
 import { AddUpload } from './application/add-upload.js';
-import { DiscardUpload } from './application/discard-upload.js';
 import { ParseUpload } from './application/parse-upload.js';
 import { ReadUploads } from './application/read-uploads.js';
 import { RemoveUpload } from './application/remove-upload.js';
+import { UploadTurns } from './application/upload-turns.js';
 import { UploadsController } from './http/uploads.controller.js';
 import { checkUploads, CheckUploadsProcessor } from './jobs/check-uploads.job.js';
-import { parseUpload, ParseUploadProcessor, TakeUploadTurns } from './jobs/parse-upload.job.js';
-import { removeUpload, RemoveUploadProcessor } from './jobs/remove-upload.job.js';
+import { ParseUploadProcessor } from './jobs/parse-upload.job.js';
+import { RemoveUploadProcessor } from './jobs/remove-upload.job.js';
+import { parseUpload, removeUpload } from './jobs/upload.jobs.js';
 import { UploadRepository } from './persistence/upload.repository.js';
 
-const useCases = [AddUpload, ReadUploads, RemoveUpload, ParseUpload, DiscardUpload];
-const processors = [ParseUploadProcessor, TakeUploadTurns, RemoveUploadProcessor, CheckUploadsProcessor];
+const useCases = [AddUpload, ReadUploads, RemoveUpload, ParseUpload, UploadTurns];
+const processors = [ParseUploadProcessor, RemoveUploadProcessor, CheckUploadsProcessor];
 
 /** Files that were uploaded for agents to know. */
 @Module({

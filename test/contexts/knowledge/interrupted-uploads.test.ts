@@ -5,7 +5,8 @@ import { RemoveAgentData } from '../../../src/agents/jobs/remove-agent-data.job.
 import { UnreadableDocument } from '../../../src/knowledge/parsing/domain/parsing.errors.js';
 import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
 import { CheckUploadsProcessor } from '../../../src/knowledge/uploads/jobs/check-uploads.job.js';
-import { ParseUploadProcessor, TakeUploadTurns } from '../../../src/knowledge/uploads/jobs/parse-upload.job.js';
+import { UploadTurns } from '../../../src/knowledge/uploads/application/upload-turns.js';
+import { ParseUploadProcessor } from '../../../src/knowledge/uploads/jobs/parse-upload.job.js';
 import { DocumentParser } from '../../../src/knowledge/parsing/application/document-parser.js';
 import { Settings } from '../../../src/platform/config/index.js';
 import { FileStore, FileStoreUnavailable } from '../../../src/platform/files/index.js';
@@ -49,7 +50,7 @@ function parseAgain({ id }: Pick<KnowledgeFile, 'id'>, attemptsMade = 0, signal?
 
 /** The queue is given no file, so that no attempt is made but those of the test. */
 function withoutQueue(): void {
-  jest.spyOn(service.app.get(TakeUploadTurns, { strict: false }), 'execute').mockResolvedValue(undefined);
+  jest.spyOn(service.app.get(UploadTurns, { strict: false }), 'give').mockResolvedValue(undefined);
 }
 
 interface Held {

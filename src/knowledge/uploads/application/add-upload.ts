@@ -10,8 +10,8 @@ import { TooManyUploads } from '../domain/upload.errors.js';
 import { type DocumentScope, type Upload, uploadKey } from '../domain/upload.js';
 import { MAX_UPLOADS_OF_AGENT, UPLOADS_STORED_AT_ONCE, UPLOADS_WRITTEN_AT_ONCE } from '../limits.js';
 import { MAX_UPLOAD_BYTES } from '../../limits.js';
-import { TakeUploadTurns } from '../jobs/parse-upload.job.js';
 import { type NewUpload, UploadRepository } from '../persistence/upload.repository.js';
+import { UploadTurns } from './upload-turns.js';
 
 /** What a client sent. */
 export interface SentFile {
@@ -33,7 +33,7 @@ export class AddUpload {
     private readonly database: Database,
     private readonly uploads: UploadRepository,
     private readonly store: FileStore,
-    private readonly turns: TakeUploadTurns,
+    private readonly turns: UploadTurns,
     private readonly clock: Clock,
   ) {}
 
@@ -83,7 +83,7 @@ export class AddUpload {
   private finish(upload: NewUpload): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       if (!(await this.uploads.finish(transaction, upload, this.clock.now()))) return false;
-      await this.turns.execute(transaction, upload.organizationId);
+      await this.turns.give(transaction, upload.organizationId);
       return true;
     });
   }

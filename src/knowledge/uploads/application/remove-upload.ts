@@ -1,22 +1,32 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
+import { FileStore } from '../../../platform/files/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
-import { UploadNotFound } from '../domain/upload.errors.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
-import { removeUpload } from '../jobs/remove-upload.job.js';
+import { UploadNotFound } from '../domain/upload.errors.js';
+import { type Upload, uploadKey } from '../domain/upload.js';
+import { removeUpload } from '../jobs/upload.jobs.js';
+import { REMOVE_BATCH, UNFINISHED_MS } from '../limits.js';
 import { UploadRepository } from '../persistence/upload.repository.js';
 
-/** Takes a file from an agent, whatever state it is in. */
+/** Takes files from an agent, whatever state they are in, and those of deleted agents: the row that leads to the content goes last. */
 @Injectable()
-export class RemoveUpload {
+export class RemoveUpload implements AgentDataHolder, OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly uploads: UploadRepository,
     private readonly index: DocumentIndex,
+    private readonly store: FileStore,
     private readonly outbox: Outbox,
+    private readonly agentData: AgentDataHolders,
     private readonly clock: Clock,
   ) {}
+
+  onModuleInit(): void {
+    this.agentData.register(this);
+  }
 
   /**
    * Once this resolves no search finds the file, and no job that is parsing it brings it back; its bytes go soon after.
@@ -29,5 +39,34 @@ export class RemoveUpload {
       await this.outbox.enqueue(transaction, removeUpload, { organizationId, fileId: id }, { dedupeKey: id });
     });
     await this.index.remove(organizationId, [id]);
+  }
+
+  /** Removes what is left of a file that no reader sees any more. @throws FileStoreUnavailable; the reason of `signal` when it aborts */
+  async finish(organizationId: string, id: string, signal: AbortSignal): Promise<void> {
+    const removed = await this.uploads.findRemoved(organizationId, id);
+    if (removed) await this.discard(removed, signal);
+  }
+
+  leftBehind(): Promise<readonly DeletedAgent[]> {
+    return this.uploads.ofDeletedAgents();
+  }
+
+  async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
+    const now = this.clock.now();
+    if (!(await this.uploads.softDeleteAll(agent, new Date(now.getTime() - UNFINISHED_MS), now))) return;
+    let batch;
+    do {
+      batch = await this.uploads.removedOf(agent, REMOVE_BATCH);
+      for (const upload of batch) {
+        signal.throwIfAborted();
+        await this.discard(upload, signal);
+      }
+    } while (batch.length === REMOVE_BATCH);
+  }
+
+  private async discard({ organizationId, id }: Pick<Upload, 'id' | 'organizationId'>, signal: AbortSignal): Promise<void> {
+    await this.index.remove(organizationId, [id], signal);
+    await this.store.remove(uploadKey({ organizationId, id }));
+    await this.uploads.delete(organizationId, id);
   }
 }

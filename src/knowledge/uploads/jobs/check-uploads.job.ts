@@ -2,18 +2,15 @@ import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { UploadTurns } from '../application/upload-turns.js';
 import { CHECK_BATCH, CHECK_EVERY_MINUTES, UNFINISHED_MS, UNPARSED_MS, UNREMOVED_MS } from '../limits.js';
 import { type StaleStates, UploadRepository } from '../persistence/upload.repository.js';
-import { parseUpload, TakeUploadTurns } from './parse-upload.job.js';
-import { removeUpload } from './remove-upload.job.js';
-
-const payload = z.object({});
-type Payload = z.output<typeof payload>;
+import { parseUpload, removeUpload } from './upload.jobs.js';
 
 /** Gives a new job to uploads that have lost theirs: no file stays half stored, `processing` or half removed for ever. */
 export const checkUploads = defineJob({
   name: 'knowledge.check-uploads',
-  payload,
+  payload: z.object({}),
   schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
 });
 
@@ -32,14 +29,14 @@ export class CheckUploadsProcessor extends WorkerHost {
   constructor(
     private readonly database: Database,
     private readonly uploads: UploadRepository,
-    private readonly takeTurns: TakeUploadTurns,
+    private readonly turns: UploadTurns,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob<object>): Promise<void> {
     const now = this.clock.now();
     for (const { from, to, afterMs } of CHECKS) {
       const states = { from, to, since: new Date(now.getTime() - afterMs) };
@@ -51,7 +48,7 @@ export class CheckUploadsProcessor extends WorkerHost {
     }
     // A turn was not passed on where the job that held it was lost.
     for (const organizationId of await this.uploads.waitingSince(new Date(now.getTime() - UNPARSED_MS))) {
-      await this.database.transaction((transaction) => this.takeTurns.execute(transaction, organizationId));
+      await this.database.transaction((transaction) => this.turns.give(transaction, organizationId));
     }
   }
 
