@@ -162,6 +162,25 @@ describe('a passage', () => {
       expect(found?.text).toContain(`Dynamo ${page}\n\nIt costs ${price(page, 1)} euros`);
     }
   });
+
+  it('has the nearest anchor above it, and none above the first one of its page', async () => {
+    /** Enough for a chunk of its own. */
+    const section = (heading: string, sentence: string): string => `${heading}<p>${sentence} ${'All of it was looked at with care and found to be in good order. '.repeat(12)}</p>`;
+    const sections = [
+      section('<h2>Frames</h2>', 'The frames are made of steel.'),
+      section('<h2 id="brakes">Brakes</h2>', 'They are adjusted each spring.'),
+      section('<h3>Discs</h3>', 'These last for two winters.'),
+      section('<h2><a name="tyres"></a>Tyres</h2>', 'Fill them to five bar.'),
+    ];
+    site.page('/', `<html><head><title>The book</title></head><body><main>${sections.join('')}</main></body></html>`);
+    const agent = await website();
+    await agent.crawl({ rootUrl: site.url('/') });
+    const best = async (query: string): Promise<object | undefined> => (await searchKnowledge(service, { agentId: agent.agentId, key: organization.key }, query))[0];
+    expect(await best('frames steel')).toMatchObject({ url: site.url('/'), title: 'The book', headings: ['Frames'] });
+    expect(await best('adjusted spring')).toMatchObject({ url: site.url('/#brakes'), title: 'The book', headings: ['Brakes'] });
+    expect(await best('two winters')).toMatchObject({ url: site.url('/#brakes'), title: 'The book', headings: ['Brakes', 'Discs'] });
+    expect(await best('five bar')).toMatchObject({ url: site.url('/#tyres'), title: 'The book', headings: ['Tyres'] });
+  });
 });
 
 describe('what stands on most pages of a site', () => {

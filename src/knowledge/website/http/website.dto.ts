@@ -46,10 +46,10 @@ export class CrawledPagesResponse {
   @IntegerField({ description: 'Pages whose text can be found, unchanged ones included.' })
   readonly indexed!: number;
 
-  @IntegerField({ description: 'No answer, 4xx, 5xx, too large, unreadable.' })
+  @IntegerField({ description: 'No answer, 4xx, 5xx, too large, unreadable, without text.' })
   readonly failed!: number;
 
-  @IntegerField({ description: 'Other types, excluded by robots.txt or noindex, redirects, copies of another page.' })
+  @IntegerField({ description: 'Other types, excluded by robots.txt or noindex, redirects, the same text as another page.' })
   readonly skipped!: number;
 }
 
