@@ -7,7 +7,6 @@ import { EmbeddingQueue } from '../../../src/knowledge/index/application/indexin
 import { DocumentRepository } from '../../../src/knowledge/index/persistence/document.repository.js';
 import type { EmbeddingModel } from '../../../src/models/index.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
-import { EventBus } from '../../../src/platform/events/index.js';
 import { BackgroundPace } from '../../../src/platform/http/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import type { Outbox } from '../../../src/platform/jobs/index.js';
@@ -39,7 +38,7 @@ it('gives way to requests in pieces, of a large document that is stored and of o
   const repository = new DocumentRepository(database, clock);
   const queue = new EmbeddingQueue({} as Outbox, { model: undefined } as EmbeddingModel);
   const writer = new DocumentWriter(database, repository, queue, pace);
-  const index = new DocumentIndex(database, repository, clock, new EventBus(), writer, pace);
+  const index = new DocumentIndex(database, repository, clock, writer, pace);
   const [organizationId, agentId] = [newId(), newId()];
   await database.query(`insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Paced', 'free', '{}', now())`, [organizationId]);
   const blocks = Array.from({ length: CHUNKS }, (_, number) => text(filler(`word${number}`))).flat();

@@ -9,7 +9,6 @@ import { StoredKeywordSearch } from '../../../src/knowledge/index/application/se
 import type { EmbeddingModel } from '../../../src/models/index.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import { migrate, openPglite } from '../../../src/platform/database/index.js';
-import { EventBus } from '../../../src/platform/events/index.js';
 import type { BackgroundPace } from '../../../src/platform/http/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import type { Outbox } from '../../../src/platform/jobs/index.js';
@@ -38,7 +37,7 @@ async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => 
   const repository = new DocumentRepository(database, clock);
   const queue = new EmbeddingQueue({} as Outbox, { model: undefined } as EmbeddingModel);
   const writer = new DocumentWriter(database, repository, queue, pace);
-  const index = new DocumentIndex(database, repository, clock, new EventBus(), writer, pace);
+  const index = new DocumentIndex(database, repository, clock, writer, pace);
   const documents: Put[] = set.documents.map(({ key, title, blocks }) => [key, title, blocks]);
   for (let number = 0; number < 20; number += 1) documents.push([`filler ${number}`, 'Filler', text(filler(`laptop${number % 3}`))]);
   for (const [key, title, blocks] of order(documents)) {

@@ -4,10 +4,10 @@ import { Clock } from '../../../platform/clock/index.js';
 import { type ColumnsOf, Database, queryBuilder, rowsOf, type SqlExecutor, storableText, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import type { DocumentKey, IndexedSource } from '../application/indexing/indexed-document.js';
-import type { PreparedDocument } from '../application/indexing/prepared-document.js';
+import type { AnalyzedChunk, PreparedDocument } from '../application/indexing/prepared-document.js';
 import type { SourceKind, StoreUsage } from '../domain/source-kind.js';
 import { type ChangedChunk, type ChunkRow, type DocumentRow, REMOVED, VALID_FOR_GOOD } from '../domain/write-plan.js';
-import { CHANGE_CHUNKS, DELETE_CHUNKS, type NewChunks, PLACES, READ_DOCUMENT, showWithChunks } from './documents.sql.js';
+import { CHANGE_CHUNKS, DELETE_CHUNKS, PLACES, READ_DOCUMENT, showWithChunks } from './documents.sql.js';
 import { indexedScopeOf } from './indexed-scope.js';
 import { keyDigest, StoredChunk, StoredDocument } from './knowledge.schema.js';
 import { placeChunks, type PlacedChunk } from './postings.sql.js';
@@ -20,7 +20,7 @@ export interface SeenDocument {
 
 const tables = queryBuilder<{ knowledge_documents: ColumnsOf<typeof StoredDocument> }>();
 
-/** Documents with their chunks. All that writes one, but `claim`, must hold the agent's lock (`lockAgent`). */
+/** Documents with their chunks. What writes one, `claim` aside, must hold the agent's lock (`lockAgent`); `showAtOnce` takes it. */
 @Injectable()
 export class DocumentRepository {
   constructor(
@@ -59,7 +59,7 @@ export class DocumentRepository {
   }
 
   /** As `showWithChunks` says. */
-  showAtOnce(transaction: Transaction, source: IndexedSource, prepared: PreparedDocument, seen: DocumentRow | null, added: NewChunks): Promise<string | null> {
+  showAtOnce(transaction: Transaction, source: IndexedSource, prepared: PreparedDocument, seen: DocumentRow | null, added: readonly AnalyzedChunk[]): Promise<string | null> {
     return showWithChunks(transaction, source, prepared, seen, added, this.clock.now());
   }
 

@@ -7,8 +7,9 @@ import { newId } from '../../../platform/ids/index.js';
 import type { IndexedSource } from '../application/indexing/indexed-document.js';
 import type { AnalyzedChunk, PreparedDocument } from '../application/indexing/prepared-document.js';
 import type { DocumentRow } from '../domain/write-plan.js';
+import { indexedScopeOf } from './indexed-scope.js';
 import { keyDigest, VISIBLE_CHUNK } from './knowledge.schema.js';
-import { insertTermsParameters, insertTermsSql, type Partition } from './postings.sql.js';
+import { insertTermsParameters, insertTermsSql, lockPartition } from './postings.sql.js';
 
 /** `chunks` is the JSON of `ChunkRow[]`; null where there are none, and where the document has the digest already. */
 export const READ_DOCUMENT = statement(
@@ -72,15 +73,15 @@ const SHOW_NEW_DOCUMENT = withDocument(`
           $15::integer, $16::integer, $17::timestamptz, $17::timestamptz)
   on conflict (agent_id, kind, key_digest) do nothing returning id`);
 
-/** New chunks, for whose number the partition has been reserved. */
-export interface NewChunks {
-  readonly partition: Partition;
-  readonly chunks: readonly AnalyzedChunk[];
-}
-
 /** Chunks of the next revision of a document, which nobody sees before it. */
-export async function insertChunks(transaction: SqlExecutor, source: IndexedSource, document: DocumentRow, added: NewChunks): Promise<void> {
-  await transaction.query(INSERT_CHUNKS, [...chunkParameters(source, document.revision + 1, added, false), document.id]);
+export async function insertChunks(
+  transaction: SqlExecutor,
+  source: IndexedSource,
+  { language }: PreparedDocument,
+  { id, revision }: DocumentRow,
+  chunks: readonly AnalyzedChunk[],
+): Promise<void> {
+  await transaction.query(INSERT_CHUNKS, [...(await chunkParameters(transaction, source, language, chunks, revision + 1, false)), id]);
 }
 
 /**
@@ -93,19 +94,28 @@ export async function showWithChunks(
   source: IndexedSource,
   prepared: PreparedDocument,
   seen: DocumentRow | null,
-  added: NewChunks,
+  added: readonly AnalyzedChunk[],
   now: Date,
 ): Promise<string | null> {
   const scope = source.scope === null ? null : storableJson(source.scope);
   const shown = [prepared.title, source.url, scope, prepared.digest, prepared.chunks.length, prepared.bytes, now.toISOString()];
   const own = seen ? [seen.id, seen.revision] : [source.id ?? newId(), source.kind, storableText(source.key), keyDigest(source.key)];
-  const chunks = chunkParameters(source, (seen?.revision ?? 0) + 1, added, true);
+  const chunks = await chunkParameters(transaction, source, prepared.language, added, (seen?.revision ?? 0) + 1, true);
   const [row] = await transaction.query<{ id: string }>(seen ? SHOW_NEXT_REVISION : SHOW_NEW_DOCUMENT, [...chunks, ...shown, ...own]);
   return row?.id ?? null;
 }
 
-function chunkParameters({ organizationId, agentId }: IndexedSource, validFrom: number, { partition, chunks }: NewChunks, isVisible: boolean): unknown[] {
+/** Reserves numbers for the chunks, which takes the agent's lock. */
+async function chunkParameters(
+  transaction: SqlExecutor,
+  source: IndexedSource,
+  language: string | null,
+  chunks: readonly AnalyzedChunk[],
+  validFrom: number,
+  isVisible: boolean,
+): Promise<unknown[]> {
+  const partition = await lockPartition(transaction, source, { scope: indexedScopeOf(source.scope), chunks: chunks.length, language });
   const numbered = chunks.map((chunk, index) => ({ ...chunk, number: partition.firstNumber + index }));
   const rows = numbered.map(({ terms, ...chunk }) => ({ ...chunk, id: newId(), length: terms.length }));
-  return [organizationId, agentId, JSON.stringify(rows), validFrom, ...insertTermsParameters(partition.id, numbered, isVisible)];
+  return [source.organizationId, source.agentId, JSON.stringify(rows), validFrom, ...insertTermsParameters(partition.id, numbered, isVisible)];
 }

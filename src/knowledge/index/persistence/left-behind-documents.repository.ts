@@ -30,10 +30,10 @@ export class LeftBehindDocuments {
   /** Deleted agents of which documents or terms are left. */
   agents(): Promise<DeletedAgent[]> {
     const columns = ['organization_id as organizationId', 'agent_id as agentId'] as const;
-    const isDeleted = sql<boolean>`not exists (select 1 from agents where agents.id = agent_id)`;
-    const documents = tables.selectFrom('knowledge_documents').select(columns).where(isDeleted);
-    const partitions = tables.selectFrom('knowledge_partitions').select(columns).where(isDeleted);
-    const vocabularies = tables.selectFrom('knowledge_vocabularies').select(columns).where(isDeleted);
+    const isDeleted = (table: keyof Tables) => sql<boolean>`not exists (select 1 from agents where agents.id = ${sql.ref(`${table}.agent_id`)})`;
+    const documents = tables.selectFrom('knowledge_documents').select(columns).where(isDeleted('knowledge_documents'));
+    const partitions = tables.selectFrom('knowledge_partitions').select(columns).where(isDeleted('knowledge_partitions'));
+    const vocabularies = tables.selectFrom('knowledge_vocabularies').select(columns).where(isDeleted('knowledge_vocabularies'));
     return rowsOf(this.database, documents.union(partitions).union(vocabularies));
   }
 

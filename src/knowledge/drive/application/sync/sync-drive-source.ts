@@ -3,10 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../../../platform/database/index.js';
 import { DomainError } from '../../../../platform/errors/index.js';
-import { EventBus } from '../../../../platform/events/index.js';
 import { Outbox } from '../../../../platform/jobs/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
-import { KnowledgeChanged } from '../../../index/domain/index.events.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import { endOf, type SourceId, type SyncEnd } from '../../domain/drive-source.js';
 import { syncDrive } from '../../jobs/drive.jobs.js';
@@ -35,7 +33,6 @@ export class SyncDriveSource {
     private readonly fetching: DriveFetching,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
-    private readonly events: EventBus,
     private readonly logger: Logger,
   ) {}
 
@@ -48,8 +45,6 @@ export class SyncDriveSource {
     } catch (error) {
       // The sync belongs to another step now, or has ended.
       if (!(error instanceof LeaseLost)) throw error;
-    } finally {
-      this.events.publish(new KnowledgeChanged(source.organizationId, source.agentId));
     }
   }
 

@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { TtlCache } from '../../../../platform/cache/index.js';
 import { Clock, KeyedQueue } from '../../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../../platform/database/index.js';
-import { EventBus } from '../../../../platform/events/index.js';
 import { BackgroundPace } from '../../../../platform/http/index.js';
 import { HAS_CHUNKS_CACHED_AGENTS, HAS_CHUNKS_CACHE_MS } from '../../../limits.js';
 import type { ParsedDocument } from '../../../parsing/domain/parsed-document.js';
-import { KnowledgeChanged } from '../../domain/index.events.js';
 import type { SourceKind, StoreUsage } from '../../domain/source-kind.js';
 import { REMOVED } from '../../domain/write-plan.js';
 import { DELETED_AT_ONCE, MAX_WRITE_ATTEMPTS, WRITE_AGAIN_AFTER_MS } from '../../limits.js';
@@ -27,12 +25,10 @@ export class DocumentIndex {
     private readonly database: Database,
     private readonly documents: DocumentRepository,
     private readonly clock: Clock,
-    private readonly events: EventBus,
     private readonly writer: DocumentWriter,
     private readonly pace: BackgroundPace,
   ) {
     this.agentsWithChunks = new TtlCache({ clock, ttlMs: HAS_CHUNKS_CACHE_MS, maxEntries: HAS_CHUNKS_CACHED_AGENTS });
-    events.subscribe(KnowledgeChanged, ({ organizationId, agentId }) => this.agentsWithChunks.delete(cacheKey(organizationId, agentId)));
   }
 
   /**
@@ -58,7 +54,7 @@ export class DocumentIndex {
         }
       }
     });
-    if (indexed && !indexed.unchanged) this.events.publish(new KnowledgeChanged(source.organizationId, source.agentId));
+    if (indexed && !indexed.unchanged) this.agentsWithChunks.delete(cacheKey(source.organizationId, source.agentId));
     return indexed;
   }
 
@@ -71,18 +67,13 @@ export class DocumentIndex {
 
   /** Removes documents with chunks and vectors, in short transactions. Unknown ids, and those of other organizations, are left out. */
   async remove(organizationId: string, documentIds: readonly string[], signal?: AbortSignal): Promise<void> {
-    const agents = new Set<string>();
-    try {
-      for (const id of documentIds) {
-        signal?.throwIfAborted();
-        const agentId = await this.documents.agentOf(organizationId, id);
-        if (agentId === null) continue;
-        agents.add(agentId);
-        const removeSome = (transaction: Transaction): Promise<boolean> => this.removeSome(transaction, organizationId, agentId, id);
-        while (await this.pace.run(() => this.database.transaction(removeSome))) signal?.throwIfAborted();
-      }
-    } finally {
-      for (const agentId of agents) this.events.publish(new KnowledgeChanged(organizationId, agentId));
+    for (const id of documentIds) {
+      signal?.throwIfAborted();
+      const agentId = await this.documents.agentOf(organizationId, id);
+      if (agentId === null) continue;
+      const removeSome = (transaction: Transaction): Promise<boolean> => this.removeSome(transaction, organizationId, agentId, id);
+      while (await this.pace.run(() => this.database.transaction(removeSome))) signal?.throwIfAborted();
+      this.agentsWithChunks.delete(cacheKey(organizationId, agentId));
     }
   }
 

@@ -6,12 +6,11 @@ import { TermAnalyzer } from '../../domain/chunk-terms.js';
 import { type DocumentRow, planWrites, REMOVED, type WritePlan } from '../../domain/write-plan.js';
 import { CHANGED_AT_ONCE, DELETED_AT_ONCE, INSERTED_AT_ONCE } from '../../limits.js';
 import { DocumentRepository, type SeenDocument } from '../../persistence/document.repository.js';
-import { insertChunks, type NewChunks } from '../../persistence/documents.sql.js';
-import { indexedScopeOf } from '../../persistence/indexed-scope.js';
-import { lockAgent, lockPartition } from '../../persistence/postings.sql.js';
+import { insertChunks } from '../../persistence/documents.sql.js';
+import { lockAgent } from '../../persistence/postings.sql.js';
 import { EmbeddingQueue } from './embedding-queue.js';
 import type { IndexedDocument, IndexedSource, PutOptions, WithDocument } from './indexed-document.js';
-import { analyzed, type AnalyzedChunk, type PreparedDocument } from './prepared-document.js';
+import { analyzed, type PreparedDocument } from './prepared-document.js';
 
 /** Another writer has begun with the document since, or it is being removed. */
 export class DocumentTakenOver extends Error {}
@@ -86,7 +85,7 @@ export class DocumentWriter {
     const { organizationId } = source;
     const chunks = await analyzed(write.analyzer, prepared.title, plan.inserted);
     return this.paced(async (transaction) => {
-      const documentId = await this.documents.showAtOnce(transaction, source, prepared, seen, await placed(transaction, write, chunks));
+      const documentId = await this.documents.showAtOnce(transaction, source, prepared, seen, chunks);
       if (documentId === null) throw new DocumentTakenOver();
       await this.documents.deleteChunks(transaction, organizationId, documentId, [...plan.dropped, ...plan.abandoned]);
       if (plan.changed.length > 0) await this.documents.changeChunks(transaction, organizationId, documentId, plan.changed);
@@ -104,7 +103,7 @@ export class DocumentWriter {
     }
     for (const part of parts(plan.inserted, INSERTED_AT_ONCE)) {
       const chunks = await analyzed(write.analyzer, prepared.title, part);
-      await this.step(write, begun, async (transaction) => insertChunks(transaction, source, document, await placed(transaction, write, chunks)));
+      await this.step(write, begun, (transaction) => insertChunks(transaction, source, prepared, document, chunks));
     }
     for (const chunks of parts(plan.changed, CHANGED_AT_ONCE)) {
       await this.step(write, begun, (transaction) => this.documents.changeChunks(transaction, organizationId, document.id, chunks));
@@ -176,12 +175,6 @@ async function accepted(transaction: Transaction, { prepared, accept }: Write, d
   const indexed = { documentId, unchanged, chunks: prepared.chunks.length, bytes: prepared.bytes };
   if (!(await accept(transaction, indexed))) throw new NotAccepted();
   return indexed;
-}
-
-/** Takes the agent's lock too. */
-async function placed(transaction: Transaction, { source, prepared }: Write, chunks: readonly AnalyzedChunk[]): Promise<NewChunks> {
-  const reservation = { scope: indexedScopeOf(source.scope), chunks: chunks.length, language: prepared.language };
-  return { partition: await lockPartition(transaction, source, reservation), chunks };
 }
 
 function isLarge({ inserted, changed, dropped, abandoned }: WritePlan): boolean {
