@@ -53,7 +53,7 @@ for (const source of PACKAGES.filter(({ name, covered }) => covered > 0 && (opti
   const files = filesOf(source, options.corpus);
   const chosen = options.page === undefined ? spread(files, options.all ? files.length : source.covered) : files.filter(({ key }) => key === options.page);
   for (const { key, name, content } of chosen) {
-    const parsed = await reader.parseContent({ content, contentType: 'text/html', name: null, url: `https://${source.name}.test/${name}` }, ['html']);
+    const parsed = await reader.parseContent({ content, contentType: 'text/html', name: null, url: `https://${source.name}.test/${name}`, formats: ['html'] });
     const chunks = [...chunker.chunksOf(parsed)];
     pages.push(coverageOf(key, mainContentOf(content.toString('utf8'), source.rules), chunks, parsed.title));
     if (options.page === undefined) continue;

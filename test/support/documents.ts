@@ -12,7 +12,7 @@ export interface Said {
 
 /** What is read of a document, in this process. */
 export function read(content: string | Buffer, { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS }: Said = {}): Promise<ParsedDocument> {
-  return parseContent({ content: Buffer.from(content as string), contentType, name, url }, formats);
+  return parseContent({ content: Buffer.from(content as string), contentType, name, url, formats });
 }
 
 async function* partsOf(content: Buffer): AsyncGenerator<Buffer> {

@@ -12,8 +12,6 @@ export const PARSER_IDLE_MS = 60_000;
 export const PARSER_HEAP_MIB = 320;
 /** Of 19; parsers leave the cores to whoever waits for an answer. */
 export const PARSER_NICENESS = 10;
-/** A parser that is left with more of resident memory makes room for a fresh one. */
-export const MAX_RESTING_BYTES = 224 * 1024 * 1024;
 /** A fresh parser that does not even answer is stuck. */
 export const PARSER_START_MS = 30_000;
 

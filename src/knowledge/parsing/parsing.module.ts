@@ -1,11 +1,10 @@
 import { ChildProcesses } from '../../platform/processes/index.js';
 import { DocumentParser } from './application/document-parser.js';
-import { ProcessDocumentParser } from './application/process-document-parser.js';
 import { Module } from '@nestjs/common';
 
 /** Bytes to blocks of text, in child processes that can be killed. */
 @Module({
-  providers: [ChildProcesses, { provide: DocumentParser, useClass: ProcessDocumentParser }],
+  providers: [ChildProcesses, DocumentParser],
   exports: [DocumentParser],
 })
 export class ParsingModule {}

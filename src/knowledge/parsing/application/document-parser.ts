@@ -1,6 +1,13 @@
-import type { DocumentFormat, ParsedDocument } from '../domain/parsed-document.js';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { ChildProcesses } from '../../../platform/processes/index.js';
+import type { DocumentRequest, ParsedDocument } from '../domain/parsed-document.js';
+import { MAX_PARSERS } from '../limits.js';
+import { ParserEnded, SetBack } from './pool/parser-process.js';
+import { ParserPool } from './pool/parser-pool.js';
+import { ParserTurn } from './pool/parser-turns.js';
+import { startParser } from './pool/start-parser.js';
 
-export interface DocumentInput {
+export interface DocumentInput extends DocumentRequest {
   /** Organizations take turns, and none takes all parsers. */
   readonly organizationId: string;
   /**
@@ -10,21 +17,42 @@ export interface DocumentInput {
   readonly content: (stop: AbortSignal) => AsyncIterable<Buffer>;
   /** Of `content`, in bytes. */
   readonly size: number;
-  /** As the server or the client says, parameters included; null where nothing is said. */
-  readonly contentType: string | null;
-  /** The file's name, whose extension counts where nothing else tells; null for a page. */
-  readonly name: string | null;
-  /** Where a page was fetched, after redirects; its links are relative to this. */
-  readonly url: string | null;
-  /** Any other ends as `UnreadableDocument`. */
-  readonly formats: readonly DocumentFormat[];
 }
 
 /** Reads documents that anybody may have made, where they can do no harm: outside this process, in bounded memory and time. */
-export abstract class DocumentParser {
+@Injectable()
+export class DocumentParser implements OnApplicationShutdown {
+  private readonly pool: ParserPool;
+
+  constructor(processes: ChildProcesses) {
+    this.pool = new ParserPool(() => startParser(processes), MAX_PARSERS);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.pool.close();
+  }
+
   /**
    * @throws UnreadableDocument for what is wrong with the document; the reason of `signal` when it aborts; anything else
    * is the parser's own fault and may be tried again
    */
-  abstract parse(document: DocumentInput, signal: AbortSignal): Promise<ParsedDocument>;
+  parse(document: DocumentInput, signal: AbortSignal): Promise<ParsedDocument> {
+    return parseWith(this.pool, document, signal);
+  }
+}
+
+/** A parser that ends in mid-document may have done so for another reason: the document is given to a fresh one, once. */
+export async function parseWith(pool: ParserPool, { organizationId, content, size, ...request }: DocumentInput, signal: AbortSignal): Promise<ParsedDocument> {
+  const turn = new ParserTurn(organizationId, size);
+  for (let wasEnded = false; ; ) {
+    try {
+      return await pool.use(turn, signal, (parser, mayGoOn) => parser.parse({ request, content, turn, mayGoOn }, signal));
+    } catch (error) {
+      if (error instanceof SetBack) turn.isSlow = true;
+      else if (!(error instanceof ParserEnded)) throw error;
+      // A fresh one has no remains of others that could have been too much.
+      else if (wasEnded || (error.tookTooMuchMemory && error.wasFresh)) throw error.asUnreadable();
+      else wasEnded = true;
+    }
+  }
 }

@@ -2,6 +2,18 @@
 export const DOCUMENT_FORMATS = ['text', 'markdown', 'html', 'pdf', 'docx', 'pptx', 'xlsx', 'csv', 'json'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
+/** What is wanted of a document, and what is said of it. */
+export interface DocumentRequest {
+  /** As the server or the client says, parameters included; null where nothing is said. */
+  readonly contentType: string | null;
+  /** The file's name, whose extension counts where nothing else tells; null for a page. */
+  readonly name: string | null;
+  /** Where a page was fetched, after redirects; its links are relative to this. */
+  readonly url: string | null;
+  /** Any other ends as `UnreadableDocument`. */
+  readonly formats: readonly DocumentFormat[];
+}
+
 /** A piece of a document's text, in reading order. */
 export type Block = BlockPlace &
   (

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
-import type { Block } from '../../domain/parsed-document.js';
+import type { Block, DocumentRequest } from '../../domain/parsed-document.js';
 import { parseContent } from '../formats/parse-content.js';
 import { ANSWER_PART_CHARACTERS, MAX_DOCUMENT_BYTES, MAX_PART_BYTES } from '../../limits.js';
-import { type DocumentRequest, frameOf, type ParserMessage, readFrames } from '../pool/frames.js';
+import { frameOf, type ParserMessage, readFrames } from '../pool/frames.js';
 import { splitBlock, weightOf } from './split-block.js';
 
 export async function serve(input: AsyncIterable<Buffer>, output: Writable): Promise<void> {
@@ -21,13 +21,13 @@ export async function serve(input: AsyncIterable<Buffer>, output: Writable): Pro
 
 async function* answers(request: DocumentRequest, frames: AsyncGenerator<Buffer>): AsyncGenerator<ParserMessage> {
   try {
-    const { blocks, ...document } = await parseContent({ ...request, content: await receive(frames) }, request.formats);
+    const { blocks, ...document } = await parseContent({ ...request, content: await receive(frames) });
     for (const part of partsOf(blocks)) yield { kind: 'blocks', blocks: part };
-    yield { kind: 'document', ...document, residentBytes: process.memoryUsage.rss() };
+    yield { kind: 'document', document };
   } catch (error) {
     // The stack of what else went wrong ends the process, and the service hears that.
     if (!(error instanceof UnreadableDocument)) throw error;
-    yield { kind: 'unreadable', reason: error.reason, message: error.message, detail: error.detail, residentBytes: process.memoryUsage.rss() };
+    yield { kind: 'unreadable', reason: error.reason, message: error.message, detail: error.detail };
   }
 }
 

@@ -18,11 +18,8 @@ const EMPTY_ZIP = Buffer.from('PK\x05\x06', 'latin1');
 /** The part of an encrypted Office file, as its container names it. */
 const ENCRYPTED_PART = Buffer.from('EncryptedPackage', 'utf16le');
 const OLD_PARTS: readonly (readonly [part: string, extension: string])[] = [['WordDocument', 'doc'], ['Workbook', 'xls'], ['PowerPoint Document', 'ppt']];
-const OFFICE_PARTS: readonly (readonly [member: string, format: DocumentFormat])[] = [
-  ['word/document.xml', 'docx'],
-  ['ppt/presentation.xml', 'pptx'],
-  ['xl/workbook.xml', 'xlsx'],
-];
+/** Folders, since programs may name the main part in them as they like. */
+const OFFICE_FOLDERS: readonly (readonly [folder: RegExp, format: DocumentFormat])[] = [[/^word\//, 'docx'], [/^ppt\//, 'pptx'], [/^xl\//, 'xlsx']];
 /** Readers accept a PDF that begins with something else. */
 const PDF_HEADER_BYTES = 1_024;
 const SAMPLE_BYTES = 64 * 1024;
@@ -44,19 +41,11 @@ export async function contentKindOf(content: Buffer): Promise<ContentKind> {
 
 async function zipKind(content: Buffer): Promise<ContentKind> {
   const archive = await openArchive(content);
-  for (const [member, format] of OFFICE_PARTS) if (archive.has(member)) return { kind: 'format', format };
-  if (archive.has('mimetype') && archive.has('content.xml')) return { kind: 'other', label: 'an OpenDocument file' };
-  if (archive.has('META-INF/container.xml')) return { kind: 'other', label: labelOf('epub') };
-  if (archive.has('[Content_Types].xml')) return mainPartKind(archive);
-  return { kind: 'other', label: labelOf('zip') };
-}
-
-/** Programs may name the main part as they like; the folder that the others are in tells as well. */
-function mainPartKind(archive: Archive): ContentKind {
-  for (const [member, format] of OFFICE_PARTS) {
-    if (archive.names(new RegExp(`^${member.split('/')[0]}/`)).length > 0) return { kind: 'format', format };
+  if (archive.has('[Content_Types].xml')) {
+    for (const [folder, format] of OFFICE_FOLDERS) if (archive.names(folder).length > 0) return { kind: 'format', format };
   }
-  return { kind: 'other', label: labelOf('zip') };
+  if (archive.has('mimetype') && archive.has('content.xml')) return { kind: 'other', label: 'an OpenDocument file' };
+  return { kind: 'other', label: labelOf(archive.has('META-INF/container.xml') ? 'epub' : 'zip') };
 }
 
 async function openArchive(content: Buffer): Promise<Archive> {

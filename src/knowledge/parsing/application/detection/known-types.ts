@@ -46,24 +46,23 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...{ epub: 'an e-book', rtf: 'an RTF document', xml: 'XML', ps: 'a PostScript document', sqlite: 'a database' },
 };
 
-/** How a kind of file is called whose usual extension is this. */
+/** How a person calls a kind of file whose usual extension is this. */
 export function labelOf(extension: string): string {
   return OTHERS[extension] ?? `a file of the type ${extension.toUpperCase()}`;
 }
 
-/** What a file's name says that it is: a format, another kind that is known, or nothing. */
-export function namedKind(name: string | null): { readonly format?: DocumentFormat; readonly other?: string } {
+/** What something says that a document is: a format, none of them, or nothing that tells. */
+export type SaidKind = DocumentFormat | 'other' | undefined;
+
+export function namedKind(name: string | null): SaidKind {
   const extension = /\.([a-z0-9]{1,10})$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
-  const format = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
-  if (format !== undefined) return { format };
-  return Object.hasOwn(OTHERS, extension) ? { other: labelOf(extension) } : {};
+  if (Object.hasOwn(EXTENSIONS, extension)) return EXTENSIONS[extension];
+  return Object.hasOwn(OTHERS, extension) ? 'other' : undefined;
 }
 
-/** The same of a content type; types that browsers and servers give to anything say nothing. */
-export function declaredKind(contentType: string | null): { readonly format?: DocumentFormat; readonly other?: string } {
+/** Content types that browsers and servers give to anything tell nothing. */
+export function declaredKind(contentType: string | null): SaidKind {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  const format = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
-  if (format !== undefined) return { format };
-  const family = /^(image|audio|video)\//.exec(type)?.[1];
-  return family === undefined ? {} : { other: family === 'audio' ? 'an audio file' : family === 'image' ? 'an image' : 'a video' };
+  if (Object.hasOwn(CONTENT_TYPES, type)) return CONTENT_TYPES[type];
+  return /^(?:image|audio|video)\//.test(type) ? 'other' : undefined;
 }

@@ -21,17 +21,17 @@ export class BlockList {
 
   heading(level: number, text: string): void {
     const line = oneLine(text);
-    if (line !== '') this.add({ kind: 'heading', level: Math.min(6, Math.max(1, level)), text: line }, line.length);
+    if (line !== '') this.add({ kind: 'heading', level: Math.min(6, Math.max(1, level)), text: line });
   }
 
   text(text: string): void {
     const tidied = tidy(text).trim();
-    if (tidied !== '') this.add({ kind: 'text', text: tidied }, tidied.length);
+    if (tidied !== '') this.add({ kind: 'text', text: tidied });
   }
 
   code(text: string): void {
     const shown = visible(text).replace(/^\n+/, '').trimEnd();
-    if (shown !== '') this.add({ kind: 'code', text: shown }, shown.length);
+    if (shown !== '') this.add({ kind: 'code', text: shown });
   }
 
   /** Empty rows, and columns that are empty everywhere at the end, are left out. */
@@ -46,8 +46,7 @@ export class BlockList {
     // One wide row makes all of them wide.
     this.cells += filled.length * width;
     BlockList.checkCells(this.cells);
-    const even = filled.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? ''));
-    this.add({ kind: 'table', rows: even }, even.reduce((sum, row) => sum + row.reduce((length, cell) => length + cell.length, 0), 0));
+    this.add({ kind: 'table', rows: filled.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? '')) });
   }
 
   /** For readers that hold cells before they make a table of them. */
@@ -62,13 +61,20 @@ export class BlockList {
     if (characters > MAX_TEXT_CHARACTERS) throw new UnreadableDocument('too_large', TOO_MUCH);
   }
 
-  /** One that another reader made. */
-  add(block: Block, characters = lengthOf(block)): void {
-    const place = { ...(this.page !== undefined && { page: this.page }), ...(this.anchor !== undefined && { anchor: this.anchor }), ...(this.term !== undefined && { term: this.term }) };
-    this.characters += characters + (this.anchor?.length ?? 0) + (this.term?.length ?? 0);
+  private add(block: Block): void {
+    const { page, anchor, term } = this;
+    this.characters += lengthOf(block) + (anchor?.length ?? 0) + (term?.length ?? 0);
     BlockList.checkHeld(this.characters);
-    this.list.push({ ...block, ...place });
+    this.list.push({ ...block, ...(page !== undefined && { page }), ...(anchor !== undefined && { anchor }), ...(term !== undefined && { term }) });
   }
+}
+
+type Heading = Extract<Block, { kind: 'heading' }>;
+
+/** A document's title where it says none: its first heading, if that may be one. */
+export function firstHeading(blocks: readonly Block[], mayBeTitle: (heading: Heading) => boolean = () => true): string | null {
+  const first = blocks.find((block) => block.kind === 'heading');
+  return first && mayBeTitle(first) ? first.text : null;
 }
 
 function cellText(cell: string): string {

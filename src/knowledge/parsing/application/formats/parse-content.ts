@@ -3,7 +3,7 @@ import type { DocumentFormat, ParsedDocument } from '../../domain/parsed-documen
 import { detectFormat } from '../detection/detect-format.js';
 import { FORMAT_LABELS } from '../detection/known-types.js';
 import { MAX_TITLE_CHARACTERS } from '../../limits.js';
-import type { FormatReader, ReadableContent } from './reading.js';
+import type { FormatReader, ReadableDocument } from './reading.js';
 import { oneLine } from './text-of.js';
 
 /** Loaded when the first document of the format comes: a crawl never needs most of them. */
@@ -20,15 +20,14 @@ const READERS: Readonly<Record<DocumentFormat, () => Promise<FormatReader>>> = {
 };
 
 /** @throws UnreadableDocument where the document is at fault, whatever its reader threw */
-export async function parseContent(document: ReadableContent, formats: readonly DocumentFormat[]): Promise<ParsedDocument> {
-  const isPage = document.url !== null;
+export async function parseContent(document: ReadableDocument): Promise<ParsedDocument> {
   if (document.content.length === 0) throw new UnreadableDocument('empty', 'The file is empty: it has 0 bytes.');
-  const format = await detectFormat(document, formats);
+  const format = await detectFormat(document);
   const reader = await READERS[format]();
   const { title, language, blocks, page } = await reader(document).catch((error: unknown) => {
     throw reasonOf(error, format);
   });
-  if (!isPage && blocks.length === 0) {
+  if (document.url === null && blocks.length === 0) {
     const hint = format === 'pdf' ? ' It may be a scan: only images of pages.' : '';
     throw new UnreadableDocument('no_text', `The file holds no text that can be read.${hint}`);
   }

@@ -1,7 +1,7 @@
 import { marked } from 'marked';
 import { readHtmlText } from '../html/read-html.js';
 import { decode } from '../detection/charset.js';
-import { BlockList } from './block-list.js';
+import { BlockList, firstHeading } from './block-list.js';
 import type { FormatReader } from './reading.js';
 import { languageOf, oneLine } from './text-of.js';
 
@@ -19,9 +19,7 @@ export const readMarkdown: FormatReader = async ({ content, contentType, url }) 
   BlockList.checkHeld(text.length);
   const [whole = '', frontMatter = ''] = FRONT_MATTER.exec(text) ?? [];
   const { blocks } = readHtmlText(htmlOf(text.slice(whole.length)), url);
-  const first = blocks.find(({ kind }) => kind === 'heading');
-  const heading = first?.kind === 'heading' && first.level === 1 ? first.text : null;
-  return { title: field(frontMatter, 'title') ?? heading, language: languageOf(field(frontMatter, 'lang(?:uage)?')), blocks };
+  return { title: field(frontMatter, 'title') ?? firstHeading(blocks, ({ level }) => level === 1), language: languageOf(field(frontMatter, 'lang(?:uage)?')), blocks };
 };
 
 function htmlOf(text: string): string {

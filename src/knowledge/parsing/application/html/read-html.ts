@@ -1,5 +1,5 @@
 import { decode } from '../detection/charset.js';
-import { BlockList } from '../formats/block-list.js';
+import { BlockList, firstHeading } from '../formats/block-list.js';
 import type { FormatReader, Reading } from '../formats/reading.js';
 import { languageOf, oneLine } from '../formats/text-of.js';
 import { contentOf } from './boilerplate.js';
@@ -27,9 +27,4 @@ function blocksOf(elements: readonly HtmlElement[], { tabs }: HtmlTree, facts: P
   const builder = new HtmlBlocks(blocks, tabs, facts.addressOf);
   for (const element of elements) builder.add(element);
   return blocks.blocks;
-}
-
-function firstHeading(blocks: Reading['blocks']): string | null {
-  for (const block of blocks) if (block.kind === 'heading') return block.text;
-  return null;
 }

@@ -1,6 +1,5 @@
 import { BlockList } from '../formats/block-list.js';
 import type { FormatReader } from '../formats/reading.js';
-import { languageOf, oneLine } from '../formats/text-of.js';
 import { Archive } from './archive.js';
 import { type Attributes, isOn, readXml, readProperties, relationsOf, type XmlHandler } from './xml.js';
 
@@ -20,8 +19,6 @@ class Slide implements XmlHandler {
   private paragraph = '';
   private table: string[][] | undefined;
   private cell: string[] | undefined;
-  private isText = false;
-  private held = 0;
 
   readonly open = (name: string, attributes: Attributes): void => {
     if (name === 'sld') this.isHidden = attributes['show'] !== undefined && !isOn(attributes['show']);
@@ -31,21 +28,16 @@ class Slide implements XmlHandler {
     else if (name === 'tbl') this.table = [];
     else if (name === 'tr') this.table?.push([]);
     else if (name === 'tc') this.cell = [];
-    else if (name === 't') this.isText = true;
     else if (name === 'br') this.paragraph += '\n';
     else if (name === 'p') this.paragraph = '';
   };
 
   readonly text = (text: string): void => {
-    if (!this.isText) return;
-    this.held += text.length;
-    BlockList.checkHeld(this.held);
     this.paragraph += text;
   };
 
   readonly close = (name: string): void => {
-    if (name === 't') this.isText = false;
-    else if (name === 'p') this.closeParagraph();
+    if (name === 'p') this.closeParagraph();
     else if (name === 'tc') this.closeCell();
     else if (name === 'tbl') this.closeTable();
     else if (name === 'sp') this.closeShape();
@@ -122,6 +114,6 @@ export const readPptx: FormatReader = async ({ content }) => {
   }
   const { title, language } = await readProperties(archive);
   // What the program writes where nobody gave one.
-  const own = /^(powerpoint[ -]?pr[^ ]*|presentation)$/i.test(title ?? '') ? '' : oneLine(title ?? '');
-  return { title: own || (firstTitle === null ? null : oneLine(firstTitle)), language: languageOf(language), blocks: blocks.blocks };
+  const own = /^(powerpoint[ -]?pr[^ ]*|presentation)$/i.test(title) ? '' : title;
+  return { title: own || firstTitle, language, blocks: blocks.blocks };
 };

@@ -1,6 +1,6 @@
 import { getResolvedPDFJS } from 'unpdf';
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
-import { BlockList } from '../formats/block-list.js';
+import { BlockList, firstHeading } from '../formats/block-list.js';
 import type { FormatReader } from '../formats/reading.js';
 import { languageOf, oneLine } from '../formats/text-of.js';
 import { MAX_PDF_PAGES } from '../../limits.js';
@@ -88,8 +88,7 @@ export const readPdf: FormatReader = async ({ content }) => {
     const blocks = new BlockList();
     addPages(await readPages(pdf), blocks);
     const { title, language } = await metadataOf(pdf);
-    const first = blocks.blocks.find(({ kind, page }) => kind === 'heading' && page === 1);
-    return { title: title || (first?.kind === 'heading' ? first.text : null), language, blocks: blocks.blocks };
+    return { title: title || firstHeading(blocks.blocks, ({ page }) => page === 1), language, blocks: blocks.blocks };
   } finally {
     await pdf.loadingTask.destroy();
   }

@@ -1,20 +1,12 @@
 import type { UnreadableReason } from '../../domain/parsing.errors.js';
-import type { Block, DocumentFormat, PageFacts } from '../../domain/parsed-document.js';
+import type { Block, ParsedDocument } from '../../domain/parsed-document.js';
 
-/** What a parser is told before a document's bytes, which follow in frames of their own until an empty one. */
-export interface DocumentRequest {
-  readonly contentType: string | null;
-  readonly name: string | null;
-  readonly url: string | null;
-  readonly formats: readonly DocumentFormat[];
-}
-
-/** What a parser says, one to a frame. Blocks come in as many parts as they need, then `document`. */
+/** What a parser says, one to a frame. It is told a `DocumentRequest`, whose bytes follow in frames of their own until an empty one; blocks come in as many parts as they need, then the rest of the document. */
 export type ParserMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'blocks'; readonly blocks: readonly Block[] }
-  | { readonly kind: 'document'; readonly format: DocumentFormat; readonly title: string | null; readonly language: string | null; readonly page: PageFacts | null; readonly residentBytes: number }
-  | { readonly kind: 'unreadable'; readonly reason: UnreadableReason; readonly message: string; readonly detail?: string; readonly residentBytes: number };
+  | { readonly kind: 'document'; readonly document: Omit<ParsedDocument, 'blocks'> }
+  | { readonly kind: 'unreadable'; readonly reason: UnreadableReason; readonly message: string; readonly detail?: string };
 
 const LENGTH_BYTES = 4;
 

@@ -55,45 +55,37 @@ export class ParserPool {
     this.isClosed = true;
     this.turns.refuseAll(closed());
     for (const parser of this.resting.keys()) this.end(parser);
-    await Promise.all([...[...this.busy].map((parser) => parser.kill()), ...this.ending]);
+    await Promise.all([...[...this.busy].map(({ child }) => child.kill()), ...this.ending]);
   }
 
   private async take(): Promise<ParserProcess> {
     // The one that was used last: others may end.
-    const rested = [...this.resting.keys()].findLast((parser) => !parser.hasEnded);
+    const rested = [...this.resting.keys()].findLast(({ child }) => !child.hasEnded);
     if (rested) {
       this.resting.get(rested)?.();
       this.resting.delete(rested);
-      rested.keepsOwner(true);
-      this.busy.add(rested);
-      return rested;
     }
-    const parser = await ParserProcess.start(await this.startChild(), this.clock);
+    const parser = rested ?? (await ParserProcess.start(await this.startChild(), this.clock));
     this.busy.add(parser);
     // Closed while it came up.
     if (this.isClosed) {
       this.busy.delete(parser);
-      await parser.kill();
+      await parser.child.kill();
       throw closed();
     }
     return parser;
   }
 
   private rest(parser: ParserProcess): void {
-    if (this.isClosed || !parser.canGoOn) {
-      this.end(parser);
-      return;
-    }
-    parser.keepsOwner(false);
-    // A timer that keeps no process alive.
-    this.resting.set(parser, this.clock.every(PARSER_IDLE_MS, () => this.end(parser)));
+    if (this.isClosed) this.end(parser);
+    else if (!parser.child.hasEnded) this.resting.set(parser, this.clock.every(PARSER_IDLE_MS, () => this.end(parser)));
   }
 
   private end(parser: ParserProcess): void {
     this.resting.get(parser)?.();
     this.resting.delete(parser);
-    if (parser.hasEnded) return;
-    const ending = parser.close().finally(() => this.ending.delete(ending));
+    if (parser.child.hasEnded) return;
+    const ending = parser.child.close().finally(() => this.ending.delete(ending));
     this.ending.add(ending);
   }
 }

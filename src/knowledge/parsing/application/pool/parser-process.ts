@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { type Clock, untilAborted } from '../../../../platform/clock/index.js';
 import type { ChildProcess, ProcessEnd } from '../../../../platform/processes/index.js';
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
-import type { Block, ParsedDocument } from '../../domain/parsed-document.js';
+import type { Block, DocumentRequest, ParsedDocument } from '../../domain/parsed-document.js';
 import {
-  CONTENT_STALL_MS, ELAPSED_PER_PROCESSOR_TIME, MAX_ANSWER_BYTES, MAX_FRAME_BYTES, MAX_PART_BYTES, MAX_RESTING_BYTES, PARSER_START_MS, QUICK_PROCESSOR_MS,
-  TIME_CHECK_MS,
+  CONTENT_STALL_MS, ELAPSED_PER_PROCESSOR_TIME, MAX_ANSWER_BYTES, MAX_FRAME_BYTES, MAX_PART_BYTES, PARSER_START_MS, QUICK_PROCESSOR_MS, TIME_CHECK_MS,
 } from '../../limits.js';
-import { type DocumentRequest, frameHeader, frameOf, type ParserMessage, readFrames } from './frames.js';
+import { frameHeader, frameOf, type ParserMessage, readFrames } from './frames.js';
 import type { ParserTurn } from './parser-turns.js';
 
 /** A parser has ended in mid-document. */
@@ -23,6 +22,12 @@ export class ParserEnded extends Error {
   /** It was ended for its memory, by the watch, by the runtime or by the system. */
   get tookTooMuchMemory(): boolean {
     return this.end.excess !== null || this.end.signal === 'SIGABRT' || this.end.signal === 'SIGTRAP';
+  }
+
+  /** What it says of the document. */
+  asUnreadable(): UnreadableDocument {
+    if (this.tookTooMuchMemory) return new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', { cause: this });
+    return new UnreadableDocument('broken', 'The file is broken: reading it does not come to an end.', { cause: this });
   }
 }
 
@@ -49,13 +54,12 @@ export interface Delivery {
 /** A running parser, which reads one document after the other. */
 export class ParserProcess {
   private readonly frames: AsyncGenerator<Buffer>;
-  private residentBytes = 0;
   private parsed = 0;
   /** Bytes, of all its answers. */
   private received = 0;
 
   private constructor(
-    private readonly child: ChildProcess,
+    readonly child: ChildProcess,
     private readonly clock: Clock,
   ) {
     this.frames = readFrames(child.output as AsyncIterable<Buffer>, MAX_FRAME_BYTES);
@@ -75,27 +79,6 @@ export class ParserProcess {
       cancel();
     }
     return parser;
-  }
-
-  get hasEnded(): boolean {
-    return this.child.hasEnded;
-  }
-
-  /** Neither ended nor left with more memory than it should rest with. */
-  get canGoOn(): boolean {
-    return !this.child.hasEnded && this.residentBytes <= MAX_RESTING_BYTES;
-  }
-
-  keepsOwner(keeps: boolean): void {
-    this.child.keepsOwner(keeps);
-  }
-
-  close(): Promise<void> {
-    return this.child.close();
-  }
-
-  kill(): Promise<void> {
-    return this.child.kill();
   }
 
   /** @throws UnreadableDocument; ParserEnded; SetBack; the signal's reason. After anything but an answer the process is gone. */
@@ -179,11 +162,8 @@ export class ParserProcess {
       if (!message) throw new ParserEnded(await this.child.ended, this.parsed === 0);
       if (this.received - before > MAX_ANSWER_BYTES) throw new UnreadableDocument('too_large', 'The document holds more text than can be read.');
       if (message.kind === 'blocks') for (const block of message.blocks) blocks.push(block);
-      if (message.kind !== 'document' && message.kind !== 'unreadable') continue;
-      this.residentBytes = message.residentBytes;
-      if (message.kind === 'unreadable') throw new Answered(new UnreadableDocument(message.reason, message.message, { detail: message.detail }));
-      const { format, title, language, page } = message;
-      return { format, title, language, blocks, page };
+      else if (message.kind === 'document') return { ...message.document, blocks };
+      else if (message.kind === 'unreadable') throw new Answered(new UnreadableDocument(message.reason, message.message, { detail: message.detail }));
     }
   }
 

@@ -15,7 +15,7 @@ const { ChildProcesses } = await load('platform/processes/index.js');
 const { readSettings } = await load('platform/config/index.js');
 const { startParser } = await load('knowledge/parsing/application/pool/start-parser.js');
 const { ParserPool } = await load('knowledge/parsing/application/pool/parser-pool.js');
-const { parseWith } = await load('knowledge/parsing/application/process-document-parser.js');
+const { parseWith } = await load('knowledge/parsing/application/document-parser.js');
 const processes = new ChildProcesses(readSettings({ PATH: process.env.PATH }, { role: 'all', demo: false }));
 let child;
 const pool = new ParserPool(async () => (child = await startParser(processes)), 1);

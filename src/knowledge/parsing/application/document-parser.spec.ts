@@ -12,7 +12,7 @@ import { CONTENT_STALL_MS, ELAPSED_PER_PROCESSOR_TIME, PARSER_IDLE_MS, PROCESSOR
 import { frameOf } from './pool/frames.js';
 import { ParserPool } from './pool/parser-pool.js';
 import { startParser } from './pool/start-parser.js';
-import { parseWith } from './process-document-parser.js';
+import { parseWith } from './document-parser.js';
 
 const { PATH = '' } = process.env;
 const processes = new ChildProcesses(readSettings({ PATH }, { role: 'all', demo: false }));
