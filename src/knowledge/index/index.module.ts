@@ -25,13 +25,12 @@ import { DocumentRepository } from './persistence/document.repository.js';
 import { EmbeddingLeaseRepository } from './persistence/embedding-lease.repository.js';
 import { EmbeddingModelRepository } from './persistence/embedding-model.repository.js';
 import { LeftBehindDocuments } from './persistence/left-behind-documents.repository.js';
-import { VectorIndex } from './persistence/vector-index.js';
 import { VectorTable } from './persistence/vector-table.js';
 import { VectorRepository } from './persistence/vector.repository.js';
 import { Module } from '@nestjs/common';
 
 const documents = [DocumentRepository, DocumentWriter, DocumentIndex, LeftBehindDocuments, RemoveLeftBehindDocuments];
-const vectors = [VectorTable, VectorRepository, VectorIndex, EmbeddingModelRepository, EmbeddingLeaseRepository];
+const vectors = [VectorTable, VectorRepository, EmbeddingModelRepository, EmbeddingLeaseRepository];
 const embeddings = [EmbeddingModels, EmbedAgent, SemanticSearchState, EmbeddingQueue];
 const search = [Candidates, VectorSearch, { provide: KeywordSearch, useClass: StoredKeywordSearch }, { provide: SearchKnowledge, useClass: HybridSearch }];
 const processors = [EmbedChunks, EmbedMissing, KeepPostings];

@@ -8,14 +8,13 @@ import { readSettings, type Settings } from '../../../src/platform/config/index.
 import { openDatabase, type OpenDatabase, openPglite } from '../../../src/platform/database/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { EmbeddingModelRepository } from '../../../src/knowledge/index/persistence/embedding-model.repository.js';
-import { VectorIndex } from '../../../src/knowledge/index/persistence/vector-index.js';
 import { VectorRepository } from '../../../src/knowledge/index/persistence/vector.repository.js';
 import { VectorTable } from '../../../src/knowledge/index/persistence/vector-table.js';
 
 /* The adapter of database servers, over the protocol that PostgreSQL speaks, on one that has the extension. */
 
 /** Goes through the HNSW index from the third vector of an agent on. */
-class IndexOfFew extends VectorIndex {
+class IndexOfFew extends VectorRepository {
   protected override readonly exactChunks: number = 2;
 }
 
@@ -73,7 +72,7 @@ async function organization(): Promise<string> {
 }
 
 async function embed(organizationId: string, modelId: number, ids: readonly string[], size: number): Promise<void> {
-  const vectors = new VectorRepository(open.database);
+  const vectors = new VectorRepository(open.database, settings);
   const chunks = await vectors.textsOf(organizationId, ids);
   await vectors.store(organizationId, modelId, chunks.map(({ id, digest, text }) => ({ chunkId: id, digest, vector: vectorOf(text, size) })));
 }
@@ -90,10 +89,9 @@ describe('vectors on a database server', () => {
     await open.database.transaction((transaction) => models.add(transaction, { name: `m-${String(size)}`, dimensions: size, state: 'retired' }));
     const [model] = await models.all();
     if (!model) throw new Error('no model');
-    const searched = { id: model.id, dimensions: size };
     const index = new IndexOfFew(open.database, settings);
-    await index.ensure(searched);
-    await index.ensure(searched);
+    await index.makeIndex(model.id, size);
+    await index.makeIndex(model.id, size);
     const [organizationId, other] = [await organization(), await organization()];
     const [many, few] = [newId(), newId()];
     const words = ['red car', 'blue doctor', 'green holiday', 'white invoice', 'black canteen'];
@@ -105,10 +103,10 @@ describe('vectors on a database server', () => {
     await embed(other, model.id, theirs, size);
     const scope = { organizationId, agentId: many, userContext: null };
     const query = vectorOf('vehicle vehicle physician vacation vacation vacation', size);
-    const found = await index.nearest(scope, searched, query, 3);
+    const found = await index.nearest(scope, model.id, query, 3);
     expect([...found].sort()).toEqual(ids.slice(0, 3));
-    expect(await new VectorIndex(open.database, settings).nearest(scope, searched, query, 3)).toEqual(found);
-    expect(await index.nearest({ ...scope, userContext: { team: 'red' } }, searched, query, 10)).toEqual(expect.arrayContaining([...hidden, ...ids]));
-    expect(await index.nearest({ organizationId: other, agentId: few, userContext: null }, searched, query, 10)).toEqual(theirs);
+    expect(await new VectorRepository(open.database, settings).nearest(scope, model.id, query, 3)).toEqual(found);
+    expect(await index.nearest({ ...scope, userContext: { team: 'red' } }, model.id, query, 10)).toEqual(expect.arrayContaining([...hidden, ...ids]));
+    expect(await index.nearest({ organizationId: other, agentId: few, userContext: null }, model.id, query, 10)).toEqual(theirs);
   });
 });

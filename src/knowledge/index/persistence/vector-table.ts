@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../../platform/database/index.js';
-import { VECTOR_TABLE } from './vectors.sql.js';
+import { BEFORE_TABLE, EXTENSION, IS_TABLE_THERE, VECTOR_TABLE } from './vectors.sql.js';
 
 /** Processes that start at once make the table one after the other. */
 const LOCK = 'knowledge:vectors';
-/** The foreign key needs the chunks for itself for a moment; a start does not wait for whatever is written there. */
-const LOCK_TIMEOUT = '5s';
 
 /** Where vectors are kept: a table that not every database can have. A row without a vector is of a text that cannot have one. */
 @Injectable()
@@ -18,10 +16,11 @@ export class VectorTable {
    * @throws what went wrong with the database otherwise
    */
   async make(): Promise<string | undefined> {
-    if (await this.isThere()) return undefined;
+    const [table] = await this.database.query<{ there: boolean }>(IS_TABLE_THERE);
+    if (table?.there === true) return undefined;
     return this.database.transaction(async (transaction) => {
       await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [LOCK]);
-      await transaction.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+      await transaction.query(BEFORE_TABLE);
       const missing = await this.makeExtension(transaction);
       if (missing !== undefined) return missing;
       for (const statement of VECTOR_TABLE) await transaction.query(statement);
@@ -29,19 +28,8 @@ export class VectorTable {
     });
   }
 
-  private async isThere(): Promise<boolean> {
-    const [row] = await this.database.query<{ there: boolean }>(
-      "select to_regclass('knowledge_vectors') is not null and to_regclass('knowledge_vectors_digest') is not null as there",
-    );
-    return row?.there ?? false;
-  }
-
   private async makeExtension(transaction: Transaction): Promise<string | undefined> {
-    const [known] = await transaction.query<{ installed: string | null; creatable: boolean }>(
-      `select installed_version as installed,
-              has_database_privilege(current_database(), 'create') as creatable
-         from pg_available_extensions where name = 'vector'`,
-    );
+    const [known] = await transaction.query<{ installed: string | null; creatable: boolean }>(EXTENSION);
     if (!known) return 'the database server does not have the extension vector (pgvector)';
     if (known.installed !== null) return undefined;
     // The privilege is not enough where the extension is not trusted: that is told by the statement alone.

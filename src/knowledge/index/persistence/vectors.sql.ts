@@ -3,6 +3,15 @@
  * where the extension is (`VectorTable`).
  */
 import { statement } from '../../../platform/database/index.js';
+import { EF_SEARCH } from '../limits.js';
+
+export const IS_TABLE_THERE = "select to_regclass('knowledge_vectors') is not null and to_regclass('knowledge_vectors_digest') is not null as there";
+
+export const EXTENSION = `select installed_version as installed, has_database_privilege(current_database(), 'create') as creatable
+  from pg_available_extensions where name = 'vector'`;
+
+/** The foreign key needs the chunks for itself for a moment; a start does not wait for whatever is written there. */
+export const BEFORE_TABLE = "set local lock_timeout = '5s'";
 
 export const VECTOR_TABLE = [
   `create table if not exists knowledge_vectors (
@@ -18,6 +27,25 @@ export const VECTOR_TABLE = [
   'alter table knowledge_vectors alter column embedding set storage main',
   'create index if not exists knowledge_vectors_agent on knowledge_vectors (agent_id, model_id)',
   'create index if not exists knowledge_vectors_digest on knowledge_vectors (model_id, organization_id, digest)',
+];
+
+const indexOf = (modelId: number): string => `knowledge_vectors_hnsw_${String(modelId)}`;
+
+/** @param type of the model's vectors with their size, as pgvector names it */
+export const makeIndex = (modelId: number, type: string): string => `
+  create index if not exists ${indexOf(modelId)} on knowledge_vectors
+   using hnsw ((embedding::${type}) ${type.startsWith('half') ? 'halfvec' : 'vector'}_cosine_ops) where model_id = ${String(modelId)}`;
+
+export const dropIndex = (modelId: number): string => `drop index if exists ${indexOf(modelId)}`;
+
+/** For the transaction of a search through the index. */
+export const INDEX_SETTINGS = [
+  `set local hnsw.ef_search = ${String(EF_SEARCH)}`,
+  'set local hnsw.iterative_scan = relaxed_order',
+  // Another plan would compare everything: the planner does not know how dear that is.
+  'set local enable_sort = off',
+  // What the index leads to is looked up among the chunks that this user must not see: hashed, or once for each.
+  "set local work_mem = '64MB'",
 ];
 
 /** Chunks of an agent that have no row for the model, in the order of their ids. */

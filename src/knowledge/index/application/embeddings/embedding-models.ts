@@ -7,7 +7,6 @@ import { Logger } from '../../../../platform/telemetry/index.js';
 import { CALIBRATION_TEXTS, unrelatedCosine } from '../../domain/semantic-calibration.js';
 import { EmbeddingModelRepository, type LearntFacts } from '../../persistence/embedding-model.repository.js';
 import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
-import { VectorIndex } from '../../persistence/vector-index.js';
 import { VectorRepository } from '../../persistence/vector.repository.js';
 import { MODELS_CACHE_MS } from '../../limits.js';
 import { EmbeddingQueue } from '../indexing/embedding-queue.js';
@@ -20,7 +19,6 @@ export class EmbeddingModels {
   constructor(
     private readonly models: EmbeddingModelRepository,
     private readonly vectors: VectorRepository,
-    private readonly index: VectorIndex,
     private readonly endpoint: EmbeddingModel,
     private readonly texts: EmbedTexts,
     private readonly database: Database,
@@ -82,7 +80,7 @@ export class EmbeddingModels {
   async prepare(model: StoredEmbeddingModel, dimensions: number): Promise<number | undefined> {
     const learned = model.dimensions ?? (await this.learn(model.id, { dimensions }))?.dimensions;
     if (typeof learned !== 'number') return undefined;
-    await this.index.ensure({ id: model.id, dimensions: learned });
+    await this.vectors.makeIndex(model.id, learned);
     return learned;
   }
 
@@ -123,7 +121,7 @@ export class EmbeddingModels {
       do signal.throwIfAborted();
       while (await this.vectors.removeSome(id));
       // Only once nobody can have taken the model up again.
-      if (await this.models.remove(id)) await this.index.drop(id);
+      if (await this.models.remove(id)) await this.vectors.dropIndex(id);
     }
   }
 

@@ -11,7 +11,6 @@ import { COMPUTE_SLICE_MS } from '../../limits.js';
 
 export interface PreparedChunk extends Chunk {
   readonly position: number;
-  readonly anchor: string | null;
   /** Of the title, the heading and the text: what is searched, and what a vector is made of. In hex. */
   readonly digest: string;
 }

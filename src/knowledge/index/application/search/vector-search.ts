@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { QueryEmbeddings } from '../../../../models/index.js';
 import { EmbeddingModels } from '../embeddings/embedding-models.js';
 import { SemanticSearchState } from '../embeddings/semantic-search-state.js';
-import { VectorIndex } from '../../persistence/vector-index.js';
+import { VectorRepository } from '../../persistence/vector.repository.js';
 import type { Comparison } from './candidates.js';
 import type { SearchScope } from './search-scope.js';
 
@@ -13,7 +13,7 @@ export class VectorSearch {
     private readonly state: SemanticSearchState,
     private readonly models: EmbeddingModels,
     private readonly queries: QueryEmbeddings,
-    private readonly index: VectorIndex,
+    private readonly vectors: VectorRepository,
   ) {}
 
   /** Whether this installation compares meaning at all. */
@@ -32,7 +32,7 @@ export class VectorSearch {
 
   /** The ids of the nearest chunks, the best first. */
   nearest(scope: SearchScope, { modelId, vector }: Comparison, limit: number): Promise<string[]> {
-    return this.index.nearest(scope, { id: modelId, dimensions: vector.length }, vector, limit);
+    return this.vectors.nearest(scope, modelId, vector, limit);
   }
 }
 
