@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { TtlCache } from '../../../platform/cache/index.js';
+import { LRUCache } from 'lru-cache';
 import { Clock, untilAborted } from '../../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../../platform/egress/index.js';
 import { PathRules } from '../domain/path-rules.js';
@@ -22,30 +22,24 @@ export interface RobotsRules {
   readonly closed: string | null;
 }
 
-interface LoadedRules {
-  readonly rules: RobotsRules;
-  /** By the monotonic clock. */
-  readonly at: number;
-  /** When it was asked for. */
+/** What is known of an origin, or is being asked. */
+interface KnownRules {
   readonly askedAt: Date;
-  /** Where the site is closed: until it is asked again. */
-  readonly closedMs: number;
+  readonly rules: Promise<RobotsRules>;
+  /** When it is asked again, by the monotonic clock. */
+  until: number;
 }
 
 /** Reads robots.txt files. What is known of an origin is kept in this process. */
 @Injectable()
 export class HttpRobots implements OnApplicationShutdown {
-  private readonly cache: TtlCache<LoadedRules>;
-  /** What was asked for again: who finds one of them late must not end the load that replaced it. */
-  private readonly replaced = new WeakSet<LoadedRules>();
+  private readonly known = new LRUCache<string, KnownRules>({ max: ROBOTS_CACHED_ORIGINS });
   private readonly stopped = new AbortController();
 
   constructor(
     private readonly http: SafeHttp,
     private readonly clock: Clock,
-  ) {
-    this.cache = new TtlCache({ clock, ttlMs: ROBOTS_CACHE_MS, maxEntries: ROBOTS_CACHED_ORIGINS });
-  }
+  ) {}
 
   /**
    * @param host of the origin; it is asked at most once, on the caller's connection
@@ -54,32 +48,29 @@ export class HttpRobots implements OnApplicationShutdown {
    * @throws the reason of `signal` when it aborts
    */
   async rulesOf(host: HostLease, origin: string, signal: AbortSignal, since: Date | null = null): Promise<RobotsRules> {
-    const known = await this.load(host, origin, signal);
-    const isStale = known.rules.closed !== null && this.clock.monotonic() - known.at >= known.closedMs;
-    if (!isStale && (since === null || known.askedAt >= since)) return known.rules;
-    if (!this.replaced.has(known)) this.cache.delete(origin);
-    this.replaced.add(known);
-    return (await this.load(host, origin, signal)).rules;
+    const known = this.known.get(origin);
+    const isFresh = known && known.until > this.clock.monotonic() && (since === null || known.askedAt >= since);
+    // The others' load goes on where this caller gives up.
+    return untilAborted((isFresh ? known : this.load(host, origin)).rules, signal);
   }
 
   onApplicationShutdown(): void {
     this.stopped.abort(new Error('The process stops'));
   }
 
-  /** Who gives up leaves the others their load. */
-  private async load(host: HostLease, origin: string, signal: AbortSignal): Promise<LoadedRules> {
-    const loaded = await untilAborted(this.cache.get(origin, () => this.fetch(host, origin)), signal);
-    if (!loaded) throw new Error('The rules of an origin are never absent');
-    return loaded;
-  }
-
-  private async fetch(host: HostLease, origin: string): Promise<LoadedRules> {
-    const url = new URL('/robots.txt', origin);
-    const askedAt = this.clock.now();
-    const rules = await this.request(host, url);
-    // Who has asked for a pause is asked again after it: the pages that wait for its end are not to fail by what was said before.
-    const pauseMs = host.pauseMs || CLOSED_CACHE_MS;
-    return { rules, at: this.clock.monotonic(), askedAt, closedMs: Math.min(pauseMs, CLOSED_CACHE_MS) };
+  private load(host: HostLease, origin: string): KnownRules {
+    const known: KnownRules = { askedAt: this.clock.now(), until: this.clock.monotonic() + ROBOTS_CACHE_MS, rules: this.request(host, new URL('/robots.txt', origin)) };
+    this.known.set(origin, known);
+    known.rules.then(
+      ({ closed }) => {
+        // A server that has asked for a pause is asked again after it: the pages that wait for its end are not to fail by what was said before.
+        if (closed !== null) known.until = this.clock.monotonic() + Math.min(host.pauseMs || CLOSED_CACHE_MS, CLOSED_CACHE_MS);
+      },
+      () => {
+        if (this.known.peek(origin) === known) this.known.delete(origin);
+      },
+    );
+    return known;
   }
 
   private async request(host: HostLease, url: URL): Promise<RobotsRules> {

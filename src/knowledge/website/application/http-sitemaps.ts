@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { type EgressBody, EgressFailed, EgressRefused, SafeHttp } from '../../../platform/egress/index.js';
-import { codeOf } from '../../../platform/errors/index.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
-import type { Location } from '../domain/sitemap-reader.js';
 import type { SitemapFile, UnreadSitemaps } from '../domain/unread-sitemaps.js';
 import {
   MAX_BUSY_TRIES, MAX_SITEMAP_ADDRESS, MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
 } from '../limits.js';
 import { type HostLease, HostLeases } from './host-lease.js';
-import { locationsIn } from './sitemap-content.js';
+import { type Location, locationsIn } from './sitemap-content.js';
 
 export interface SitemapRequest {
   /** Of the site; other hosts' files are read while no other process has their lease. */
@@ -92,7 +90,7 @@ class Listing {
   }
 }
 
-/** Reads sitemaps and indexes of them, compressed or not, in bounded time and memory: files are read as they come, and only what is asked for is kept of them. */
+/** Reads sitemaps and indexes of them, compressed or not, in bounded time and memory: one file at a time, of which only what is asked for is kept. */
 @Injectable()
 export class HttpSitemaps {
   constructor(
@@ -151,25 +149,19 @@ export class HttpSitemaps {
       else answer.body.discard();
     } catch (error) {
       signal.throwIfAborted();
-      // What was listed before counts; the site's other sitemaps may be in order.
-      if (!isOfTheServer(error)) throw error;
+      // The site's other sitemaps may be in order.
+      if (!(error instanceof EgressFailed || error instanceof EgressRefused)) throw error;
     }
+    // What came before it was aborted is listed without a failure.
+    signal.throwIfAborted();
   }
 
   private async list(body: EgressBody, file: SitemapFile, listing: Listing): Promise<void> {
-    try {
-      for await (const location of locationsIn(body)) {
-        listing.add(location, file);
-        if (listing.full) break;
-      }
-    } finally {
-      // Whoever decompresses it may still wait for more.
-      body.discard();
+    for await (const location of locationsIn(body)) {
+      listing.add(location, file);
+      if (listing.full) break;
     }
+    // Whoever decompresses it may still wait for more.
+    body.discard();
   }
-}
-
-/** It could not be reached, broke off, is too long or not compressed as it says. */
-function isOfTheServer(error: unknown): boolean {
-  return error instanceof EgressFailed || error instanceof EgressRefused || (codeOf(error) ?? '').startsWith('Z_');
 }

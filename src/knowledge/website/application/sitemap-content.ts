@@ -1,78 +1,64 @@
 import { pipeline, Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { constants, createGunzip } from 'node:zlib';
+import { SaxesParser } from 'saxes';
 import { TimeSlice } from '../../../platform/clock/index.js';
-import { MAX_SITEMAP_BYTES, SITEMAP_SLICE_CHARACTERS, COMPUTE_SLICE_MS } from '../limits.js';
-import { type Location, type SitemapReader, TextSitemapReader, XmlSitemapReader } from '../domain/sitemap-reader.js';
+import { EgressFailed } from '../../../platform/egress/index.js';
+import { codeOf } from '../../../platform/errors/index.js';
+import {
+  COMPUTE_SLICE_MS, MAX_LOCATION_LENGTH, MAX_SITEMAP_BYTES, MAX_XML_ATTRIBUTES, MAX_XML_DEPTH, MAX_XML_ERRORS, SITEMAP_SLICE_CHARACTERS,
+} from '../limits.js';
+
+/** What a sitemap lists, in its order: pages, or further sitemaps. */
+export interface Location {
+  readonly kind: 'page' | 'sitemap';
+  readonly text: string;
+}
 
 /** The encoding of an XML file stands in its first line. */
 const DECLARATION_BYTES = 256;
+/** As it stands in addresses: the usual mistake, for which the parser would look for the end of an entity. */
+const STRAY_AMPERSAND = /&(?!#?\w{1,10};)/g;
 
 /**
- * The locations in a sitemap, as they come. Whether it is compressed is told by its content: servers call such files by many types.
- * @throws what `source` throws and what is wrong with the compression, after what was read before
+ * The locations in a sitemap, as far as it can be had. Whether it is compressed is told by its content: servers call such files by many types.
+ * @throws what `source` throws that is no fault of the server
  */
 export async function* locationsIn(source: AsyncIterable<Buffer>): AsyncGenerator<Location, void, undefined> {
-  const slice = new TimeSlice(COMPUTE_SLICE_MS);
-  let reader: SitemapReader | undefined;
-  for await (const piece of decoded(limited(inflated(source)))) {
-    // Nothing may stand before an XML declaration, and in many files something does.
-    const text = reader ? piece : piece.trimStart();
-    if (text === '') continue;
-    reader ??= text.startsWith('<') ? new XmlSitemapReader() : new TextSitemapReader();
-    reader.write(text);
-    yield* reader.take();
-    if (reader.over) return;
-    await slice.rest();
-  }
-  reader?.end();
-  yield* reader?.take() ?? [];
+  const content = await beginningOf(source);
+  const inflated = content.toString('hex', 0, 2) === '1f8b' ? await inflate(content) : content;
+  // Nothing may stand before an XML declaration, and in many files something does.
+  const text = decoderFor(inflated).decode(inflated).trimStart();
+  yield* text.startsWith('<') ? listedIn(text) : linesOf(text);
 }
 
-async function* inflated(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  const begun = startingWith(2, source);
-  const first = await begun.next();
-  if (first.done === true) return;
-  const all = resumed(first.value, begun);
-  if (first.value.toString('hex', 0, 2) !== '1f8b') {
-    yield* all;
-    return;
-  }
-  // What is cut off is read as far as it goes.
-  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-  // Failures of the source reach the stream, and from there the loop below.
-  pipeline(Readable.from(all), gunzip, () => undefined);
+/** What is cut off, by the server or at the limit, is read as far as it goes. */
+async function beginningOf(source: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
   try {
-    for await (const chunk of gunzip) yield chunk as Buffer;
-  } finally {
-    gunzip.destroy();
+    for await (const chunk of source) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= MAX_SITEMAP_BYTES) break;
+    }
+  } catch (error) {
+    const isOfTheServer = error instanceof EgressFailed || (codeOf(error) ?? '').startsWith('Z_');
+    if (!isOfTheServer) throw error;
   }
+  return Buffer.concat(chunks).subarray(0, MAX_SITEMAP_BYTES);
 }
 
-async function* limited(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  let left = MAX_SITEMAP_BYTES;
-  for await (const chunk of source) {
-    yield chunk.subarray(0, left);
-    left -= chunk.length;
-    if (left <= 0) return;
-  }
+function inflate(content: Buffer): Promise<Buffer> {
+  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
+  // A failure reaches the reader as well.
+  pipeline(Readable.from([content]), gunzip, () => undefined);
+  return beginningOf(gunzip);
 }
 
-/** In pieces that are parsed in a moment. */
-async function* decoded(source: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
-  let decoder: TextDecoder | undefined;
-  for await (const chunk of startingWith(DECLARATION_BYTES, source)) {
-    decoder ??= decoderFor(chunk);
-    const text = decoder.decode(chunk, { stream: true });
-    for (let start = 0; start < text.length; start += SITEMAP_SLICE_CHARACTERS) yield text.slice(start, start + SITEMAP_SLICE_CHARACTERS);
-  }
-  const rest = decoder?.decode() ?? '';
-  if (rest !== '') yield rest;
-}
-
-function decoderFor(beginning: Buffer): TextDecoder {
-  const utf16 = { fffe: 'utf-16le', feff: 'utf-16be' }[beginning.toString('hex', 0, 2)];
-  const declared = /^\s*<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']/.exec(beginning.toString('latin1', 0, DECLARATION_BYTES))?.[1];
+function decoderFor(content: Buffer): TextDecoder {
+  const utf16 = { fffe: 'utf-16le', feff: 'utf-16be' }[content.toString('hex', 0, 2)];
+  const declared = /^\s*<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']/.exec(content.toString('latin1', 0, DECLARATION_BYTES))?.[1];
   try {
     return new TextDecoder(utf16 ?? declared);
   } catch {
@@ -80,29 +66,97 @@ function decoderFor(beginning: Buffer): TextDecoder {
   }
 }
 
-/** Whose first chunk has at least so many bytes, where there are so many; a failure comes after what there was. */
-async function* startingWith(bytes: number, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  let beginning: Buffer | undefined = Buffer.alloc(0);
-  try {
-    for await (const chunk of source) {
-      if (!beginning) {
-        yield chunk;
-        continue;
-      }
-      beginning = Buffer.concat([beginning, chunk]);
-      if (beginning.length < bytes) continue;
-      const whole = beginning;
-      beginning = undefined;
-      yield whole;
-    }
-  } catch (error) {
-    if (beginning && beginning.length > 0) yield beginning;
-    throw error;
+/** One URL a line. */
+async function* linesOf(text: string): AsyncGenerator<Location, void, undefined> {
+  const slice = new TimeSlice(COMPUTE_SLICE_MS);
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+    await slice.rest();
+    if (isLocation(line.trim())) yield { kind: 'page', text: line.trim() };
   }
-  if (beginning && beginning.length > 0) yield beginning;
 }
 
-async function* resumed(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  yield first;
-  yield* rest;
+/** `urlset` and `sitemapindex`, up to where the text is none any more. */
+async function* listedIn(text: string): AsyncGenerator<Location, void, undefined> {
+  const slice = new TimeSlice(COMPUTE_SLICE_MS);
+  const reader = new XmlReader();
+  for (let start = 0; start < text.length && !reader.isOver; ) {
+    await slice.rest();
+    // Up to a tag: what follows an ampersand tells what it is.
+    const tag = text.indexOf('<', start + SITEMAP_SLICE_CHARACTERS);
+    const end = tag === -1 ? text.length : tag;
+    yield* reader.read(text.slice(start, end).replace(STRAY_AMPERSAND, '&amp;'));
+    start = end;
+  }
+}
+
+/** Ends the parser from within one of its events. */
+class NoSitemap extends Error {}
+
+/**
+ * The parser resolves no entities but XML's own five and reads no declarations, so neither can a document reach for files nor
+ * grow; what it holds in memory is bounded by depth and attributes.
+ */
+class XmlReader {
+  /** The text is no XML any more. */
+  isOver = false;
+  private readonly parser = new SaxesParser();
+  private readonly found: Location[] = [];
+  private readonly open: string[] = [];
+  private location: string | null = null;
+  private attributes = 0;
+  private errors = 0;
+
+  constructor() {
+    this.parser.on('opentagstart', ({ name }) => this.opened(name));
+    this.parser.on('attribute', () => this.bounded((this.attributes += 1), MAX_XML_ATTRIBUTES));
+    this.parser.on('closetag', () => this.closed());
+    this.parser.on('text', (text) => this.text(text));
+    this.parser.on('cdata', (text) => this.text(text.replaceAll('&amp;', '&')));
+    this.parser.on('error', () => this.bounded((this.errors += 1), MAX_XML_ERRORS));
+  }
+
+  /** What the next part of the document lists; what was listed before a mistake counts. */
+  read(text: string): readonly Location[] {
+    try {
+      this.parser.write(text);
+    } catch (error) {
+      this.isOver = true;
+      if (!(error instanceof NoSitemap)) throw error;
+    }
+    return this.found.splice(0);
+  }
+
+  private bounded(count: number, most: number): void {
+    if (count > most) throw new NoSitemap();
+  }
+
+  private opened(name: string): void {
+    this.attributes = 0;
+    this.open.push(name.slice(name.indexOf(':') + 1));
+    this.bounded(this.open.length, MAX_XML_DEPTH);
+    this.location = this.kind() ? '' : null;
+  }
+
+  private text(text: string): void {
+    if (this.location !== null && this.location.length <= MAX_LOCATION_LENGTH) this.location += text.slice(0, MAX_LOCATION_LENGTH + 1);
+  }
+
+  private closed(): void {
+    const text = this.location?.trim() ?? '';
+    const kind = this.kind();
+    if (kind && isLocation(text)) this.found.push({ kind, text });
+    this.location = null;
+    this.open.pop();
+  }
+
+  /** What is listed here; images and videos of a page have locations too, in elements of their own. */
+  private kind(): Location['kind'] | null {
+    const [parent, name] = this.open.slice(-2);
+    if (name !== 'loc') return null;
+    return parent === 'sitemap' ? 'sitemap' : parent === 'url' ? 'page' : null;
+  }
+}
+
+function isLocation(text: string): boolean {
+  return text !== '' && text.length <= MAX_LOCATION_LENGTH;
 }
