@@ -1,34 +1,28 @@
-import { HostLease, HostLeases } from '../../src/knowledge/website/application/host-lease.js';
-import { CrawlHosts } from '../../src/knowledge/website/persistence/crawl-hosts.repository.js';
+import { HostLease } from '../../src/knowledge/website/domain/host-lease.js';
+import { HostLeases } from '../../src/knowledge/website/persistence/host-leases.repository.js';
 import type { Clock } from '../../src/platform/clock/index.js';
 import { newId } from '../../src/platform/ids/index.js';
 
-/** Hosts that no other process asks. */
-class FreeHosts extends CrawlHosts {
+/** Leases of hosts, all of which are free but some. */
+export class FreeLeases extends HostLeases {
   readonly asked: string[] = [];
 
-  constructor(private readonly busy: readonly string[]) {
-    super(undefined as never);
+  constructor(
+    private readonly time: Clock,
+    private readonly busy: readonly string[] = [],
+  ) {
+    super(undefined as never, time);
   }
 
-  override lease(host: string): Promise<number | null> {
+  override take(origin: string): Promise<HostLease | null> {
+    const { hostname, port } = new URL(origin);
+    const host = `${hostname}:${port || '80'}`;
     this.asked.push(host);
-    return Promise.resolve(this.busy.includes(host) ? null : 0);
+    return Promise.resolve(this.busy.includes(host) ? null : leaseOf(this.time, host));
   }
 
   override release(): Promise<void> {
     return Promise.resolve();
-  }
-}
-
-/** Leases of hosts, all of which are free but some. */
-export class FreeLeases extends HostLeases {
-  readonly asked: readonly string[];
-
-  constructor(clock: Clock, busy: readonly string[] = []) {
-    const hosts = new FreeHosts(busy);
-    super(hosts, clock);
-    this.asked = hosts.asked;
   }
 }
 

@@ -6,8 +6,6 @@ import { IndexModule } from '../index/index.module.js';
 import { ParsingModule } from '../parsing/parsing.module.js';
 import { CrawlHost } from './application/crawl-host.js';
 import { CrawlStep } from './application/crawl-step.js';
-import { EndCrawl } from './application/end-crawl.js';
-import { HostLeases } from './application/host-lease.js';
 import { HttpPageFetcher } from './application/http-page-fetcher.js';
 import { HttpRobots } from './application/http-robots.js';
 import { HttpSitemaps } from './application/http-sitemaps.js';
@@ -20,21 +18,20 @@ import { SetWebsite } from './application/set-website.js';
 import { StartCrawl } from './application/start-crawl.js';
 import { VisitPage } from './application/visit-page.js';
 import { WebsiteController } from './http/website.controller.js';
-import { CrawlHostProcessor } from './jobs/crawl-host.job.js';
-import { CrawlStepProcessor } from './jobs/crawl-step.job.js';
+import { CrawlHostProcessor, CrawlStepProcessor } from './jobs/run-crawls.job.js';
 import { crawlHost, crawlStep } from './jobs/crawl.jobs.js';
 import { KeepCrawls, keepCrawls } from './jobs/keep-crawls.job.js';
-import { CrawlHosts } from './persistence/crawl-hosts.repository.js';
 import { CrawlOrigins } from './persistence/crawl-origins.repository.js';
 import { CrawlPages } from './persistence/crawl-pages.repository.js';
 import { CrawlSchedule } from './persistence/crawl-schedule.repository.js';
 import { EndedCrawls } from './persistence/ended-crawls.repository.js';
+import { HostLeases } from './persistence/host-leases.repository.js';
 import { WebsiteRepository } from './persistence/website.repository.js';
 
-const records = [WebsiteRepository, CrawlPages, CrawlOrigins, EndedCrawls, CrawlSchedule, CrawlHosts];
-const requests = [HostLeases, HttpPageFetcher, HttpRobots, HttpSitemaps];
+const records = [WebsiteRepository, CrawlPages, CrawlOrigins, EndedCrawls, CrawlSchedule, HostLeases];
+const requests = [HttpPageFetcher, HttpRobots, HttpSitemaps];
 const settings = [ReadWebsite, SetWebsite, StartCrawl, RemoveLeftBehindWebsites];
-const crawl = [CrawlStep, CrawlHost, ReadSitemaps, VisitPage, RecordVisits, RemovePages, EndCrawl];
+const crawl = [CrawlStep, CrawlHost, ReadSitemaps, VisitPage, RecordVisits, RemovePages];
 const processors = [CrawlStepProcessor, CrawlHostProcessor, KeepCrawls];
 
 /** Websites that agents know: their settings and their crawls. */

@@ -1,16 +1,20 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory } from '../../../access/index.js';
+import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
+import { EmbeddingQueue } from '../../index/application/indexing/embedding-queue.js';
+import { crawlResult } from '../domain/crawl-result.js';
 import { CrawlScope } from '../domain/crawl-scope.js';
+import { followsLinks } from '../domain/website-root.js';
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import { crawlHost } from '../jobs/crawl.jobs.js';
-import { MAX_URL_CHARACTERS } from '../limits.js';
+import { MAX_URL_CHARACTERS, MIN_RECRAWL_PAUSE_MS, RECRAWL_MS } from '../limits.js';
 import { CrawlPages, type FoundPage, type LockedCrawl } from '../persistence/crawl-pages.repository.js';
 import { EndedCrawls } from '../persistence/ended-crawls.repository.js';
 import { type CrawlKey, type CurrentCrawl, WebsiteRepository } from '../persistence/website.repository.js';
-import { EndCrawl } from './end-crawl.js';
 import { RemovePages } from './remove-pages.js';
 
 /** Begins a crawl, and ends it once all of its pages have an outcome; what is between is handed to the workers of its hosts. */
@@ -22,9 +26,10 @@ export class CrawlStep {
     private readonly ended: EndedCrawls,
     private readonly organizations: OrganizationDirectory,
     private readonly removePages: RemovePages,
-    private readonly endCrawl: EndCrawl,
+    private readonly embeddings: EmbeddingQueue,
     private readonly database: Database,
     private readonly outbox: Outbox,
+    private readonly clock: Clock,
   ) {}
 
   /** Does nothing for a crawl that is not the current one any more. */
@@ -38,7 +43,7 @@ export class CrawlStep {
       if (await this.handOut(crawl, (transaction) => this.begin(transaction, crawl, scope, budget))) return;
       if (await this.handOut(crawl, (transaction) => this.pages.settleCopies(transaction, crawl))) return;
       if (await this.handOut(crawl, (transaction, locked) => this.addKnown(transaction, locked, crawl, scope, budget))) return;
-      await this.endCrawl.execute(crawl, budget, signal);
+      await this.end(crawl, budget, signal);
     } catch (error) {
       if (!(error instanceof CrawlSuperseded)) throw error;
     }
@@ -79,4 +84,28 @@ export class CrawlStep {
   private async add(transaction: Transaction, crawl: CrawlKey, pages: readonly FoundPage[]): Promise<void> {
     if (pages.length > 0) await this.pages.record(transaction, crawl, newId(), pages, []);
   }
+
+  /** What the crawl did not find leaves the index, and its state is told. */
+  private async end(crawl: CurrentCrawl, budget: number, signal: AbortSignal): Promise<void> {
+    const sites = await this.ended.sites(this.database, crawl);
+    const open = new Set(crawl.roots.filter(followsLinks).map(({ id }) => id));
+    const keptRoots = sites.filter(({ id, away }) => away && open.has(id)).map(({ id }) => id);
+    await this.removePages.afterCrawl(crawl, keptRoots, signal);
+    await this.database.transaction(async (transaction) => {
+      const { budgetReached } = await this.pages.lock(transaction, crawl);
+      const now = this.clock.now();
+      const result = sites.length === 0 ? null : crawlResult(sites, budgetReached ? budget : null);
+      // Also for slices that broke off before they could ask.
+      await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
+      await this.ended.end(transaction, crawl, result, now, result && nextCrawlOf(crawl.agentId, now));
+    });
+  }
+}
+
+/** At the same time each day, which follows from the agent's id: those of all agents are spread over the day. */
+function nextCrawlOf(agentId: string, now: Date): Date {
+  const share = createHash('sha256').update(agentId).digest().readUInt32BE(0) / 2 ** 32;
+  const earliest = now.getTime() + MIN_RECRAWL_PAUSE_MS;
+  const intoDay = Math.round(share * RECRAWL_MS);
+  return new Date(earliest + ((((intoDay - earliest) % RECRAWL_MS) + RECRAWL_MS) % RECRAWL_MS));
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../platform/clock/index.js';
 import { CrawlScope } from '../domain/crawl-scope.js';
+import type { HostLease } from '../domain/host-lease.js';
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import { MAX_PAUSE_MS, MAX_URL_CHARACTERS, SLICE_MS } from '../limits.js';
 import type { FoundPage } from '../persistence/crawl-pages.repository.js';
 import type { CrawlKey, CurrentCrawl } from '../persistence/website.repository.js';
-import type { HostLease } from './host-lease.js';
 
 /** What one slice of a host's work knows of one of the crawls. */
 export class CrawlContext {

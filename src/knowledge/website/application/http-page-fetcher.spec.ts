@@ -7,7 +7,7 @@ import { leaseOf } from '../../../../test/support/site-access.js';
 import { until } from '../../../../test/support/until.js';
 import { type Clock, SystemClock } from '../../../platform/clock/index.js';
 import type { SafeHttp } from '../../../platform/egress/index.js';
-import { HostPaused } from './host-lease.js';
+import { HostPaused } from '../domain/host-lease.js';
 import { type FetchedPage, HttpPageFetcher, type PageRequest } from './http-page-fetcher.js';
 
 const bench = useEgressBench();

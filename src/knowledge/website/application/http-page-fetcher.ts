@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../../platform/egress/index.js';
 import { MAX_PAGE_BYTES } from '../../limits.js';
+import { type HostLease, HostPaused } from '../domain/host-lease.js';
 import { askedPauseMs, hostPauseMs } from '../domain/retry-delay.js';
-import { forbidsIndexing } from '../domain/robots-tag.js';
+import { forbidsIndexing } from '../domain/robots-file.js';
 import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS } from '../limits.js';
-import { type HostLease, HostPaused } from './host-lease.js';
 
 const ACCEPT = 'text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/pdf;q=0.9, */*;q=0.1';
 const TYPES = [

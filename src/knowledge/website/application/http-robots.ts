@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Clock, untilAborted } from '../../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../../platform/egress/index.js';
+import type { HostLease } from '../domain/host-lease.js';
 import { PathRules } from '../domain/path-rules.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
 import { readRobotsFile } from '../domain/robots-file.js';
@@ -9,7 +10,6 @@ import {
   CLOSED_CACHE_MS, MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, PRODUCT_TOKEN, ROBOTS_CACHE_MS, ROBOTS_CACHED_ORIGINS,
   ROBOTS_READ_AHEAD_BYTES, ROBOTS_TIMEOUT_MS,
 } from '../limits.js';
-import type { HostLease } from './host-lease.js';
 
 /** What a host's robots.txt says to this service (RFC 9309). */
 export interface RobotsRules {

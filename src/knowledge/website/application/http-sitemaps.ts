@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { type EgressBody, EgressFailed, EgressRefused, SafeHttp } from '../../../platform/egress/index.js';
+import type { HostLease } from '../domain/host-lease.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
 import type { SitemapFile, UnreadSitemaps } from '../domain/unread-sitemaps.js';
 import {
   MAX_BUSY_TRIES, MAX_SITEMAP_ADDRESS, MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
 } from '../limits.js';
-import { type HostLease, HostLeases } from './host-lease.js';
+import { HostLeases } from '../persistence/host-leases.repository.js';
 import { type Location, locationsIn } from './sitemap-content.js';
 
 export interface SitemapRequest {

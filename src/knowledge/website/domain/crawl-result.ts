@@ -4,7 +4,7 @@ export type PageOutcome = 'indexed' | 'failed' | 'skipped';
 
 export interface TalliedPage {
   readonly url: string;
-  readonly reason: string;
+  readonly reason: string | null;
   /** Links from where the crawl began. */
   readonly depth: number;
 }
@@ -52,12 +52,16 @@ function emptySites(empty: readonly SiteTally[]): string {
 function emptySite({ rootUrl, failed, firstFailed, firstSkipped }: SiteTally): string {
   const first = firstFailed ?? firstSkipped;
   if (!first) return `${rootUrl}: No page was found under the rules of the site.`;
-  return `${first.url}: ${first.reason}${failed > 1 ? ` In all ${failed} pages failed.` : ''}`;
+  return `${told(first)}${failed > 1 ? ` In all ${failed} pages failed.` : ''}`;
 }
 
 function failures(count: number, sites: readonly SiteTally[]): string {
   const failed = sites.flatMap(({ firstFailed }) => (firstFailed ? [firstFailed] : []));
   const [first] = failed.sort((left, right) => left.depth - right.depth);
   const pages = count === 1 ? '1 page failed' : `${count} pages failed`;
-  return first ? `${pages}, such as ${first.url}: ${first.reason}` : `${pages}.`;
+  return first ? `${pages}, such as ${told(first)}` : `${pages}.`;
+}
+
+function told({ url, reason }: TalliedPage): string {
+  return `${url}: ${reason ?? 'It failed.'}`;
 }

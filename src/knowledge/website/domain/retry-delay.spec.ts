@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { retryDelayMs } from './retry-delay.js';
-import { forbidsIndexing } from './robots-tag.js';
+import { forbidsIndexing } from './robots-file.js';
 
 describe('the pause before another try', () => {
   it('is four times as long each time, from 2 s to 5 minutes', () => {

@@ -4,8 +4,8 @@ import { Database } from '../../../platform/database/index.js';
 import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { StartCrawl } from '../application/start-crawl.js';
 import { CHECK_BATCH, CHECK_EVERY_MINUTES, STALLED_MS } from '../limits.js';
-import { CrawlHosts } from '../persistence/crawl-hosts.repository.js';
 import { CrawlSchedule } from '../persistence/crawl-schedule.repository.js';
+import { HostLeases } from '../persistence/host-leases.repository.js';
 import { crawlStep } from './crawl.jobs.js';
 
 const payload = z.object({});
@@ -18,7 +18,7 @@ export class KeepCrawls extends WorkerHost {
   constructor(
     private readonly schedule: CrawlSchedule,
     private readonly startCrawl: StartCrawl,
-    private readonly hosts: CrawlHosts,
+    private readonly hosts: HostLeases,
     private readonly database: Database,
     private readonly outbox: Outbox,
     private readonly clock: Clock,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type RawBuilder, sql } from 'kysely';
 import { Database, rowsOf, type SqlExecutor, type Transaction } from '../../../platform/database/index.js';
-import type { CrawlResult, SiteTally, TalliedPage } from '../domain/crawl-result.js';
+import type { CrawlResult, SiteTally } from '../domain/crawl-result.js';
 import { StoredWebsite, tables } from './website.entities.js';
 import type { CrawlKey } from './website.repository.js';
 
@@ -23,14 +23,15 @@ export class EndedCrawls {
   async sites(executor: SqlExecutor, crawl: CrawlKey): Promise<EndedSite[]> {
     const roots = tables.selectFrom('knowledge_website_roots').select(['id', 'root_url as rootUrl']);
     const sites = await rowsOf(executor, roots.where(ofAgent(crawl)).orderBy('position'));
-    const pages = tables.selectFrom('knowledge_website_pages').where(ofAgent(crawl)).where('crawl_id', '=', crawl.crawlId);
-    const counts = await rowsOf(executor, pages.select(['root_id', 'outcome', sql<number>`count(*)::int`.as('count')]).groupBy(['root_id', 'outcome']));
-    const firsts = await rowsOf(
+    const tallies = await rowsOf(
       executor,
-      pages
+      tables
+        .selectFrom('knowledge_website_pages')
         .distinctOn(['root_id', 'outcome'])
-        .select(['root_id', 'outcome', 'url', 'reason', 'depth', 'gone', sql<boolean>`moved_to is not null`.as('hasLeft')])
-        .where('outcome', '<>', 'indexed')
+        .select(['root_id', 'outcome', 'url', 'reason', 'depth', 'gone'])
+        .select([sql<boolean>`moved_to is not null`.as('hasLeft'), sql<number>`(count(*) over (partition by root_id, outcome))::int`.as('count')])
+        .where(ofAgent(crawl))
+        .where('crawl_id', '=', crawl.crawlId)
         .orderBy('root_id')
         .orderBy('outcome')
         .orderBy('depth')
@@ -38,15 +39,11 @@ export class EndedCrawls {
         .orderBy(sql`url collate "C"`),
     );
     return sites.map(({ id, rootUrl }) => {
-      const count = (outcome: string): number => counts.find((row) => row.root_id === id && row.outcome === outcome)?.count ?? 0;
-      const first = (outcome: string): (TalliedPage & { gone: boolean; hasLeft: boolean }) | null => {
-        const row = firsts.find((page) => page.root_id === id && page.outcome === outcome);
-        return row ? { url: row.url, reason: row.reason ?? 'It failed.', depth: row.depth, gone: row.gone, hasLeft: row.hasLeft } : null;
-      };
-      const [firstFailed, firstSkipped] = [first('failed'), first('skipped')];
-      const away = firstFailed?.depth === 0 && !firstFailed.gone;
-      const hasLeft = firstSkipped?.depth === 0 && firstSkipped.hasLeft;
-      return { id, rootUrl, indexed: count('indexed'), failed: count('failed'), skipped: count('skipped'), firstFailed, firstSkipped, away, hasLeft };
+      const [indexed, failed, skipped] = (['indexed', 'failed', 'skipped'] as const).map((outcome) => tallies.find((row) => row.root_id === id && row.outcome === outcome));
+      const away = failed?.depth === 0 && !failed.gone;
+      const hasLeft = skipped?.depth === 0 && skipped.hasLeft;
+      const counts = { indexed: indexed?.count ?? 0, failed: failed?.count ?? 0, skipped: skipped?.count ?? 0 };
+      return { id, rootUrl, ...counts, firstFailed: failed ?? null, firstSkipped: skipped ?? null, away, hasLeft };
     });
   }
 

@@ -3,9 +3,9 @@ import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { openTestDatabase, type TestDatabase } from '../../../../test/support/test-database.js';
 import { until } from '../../../../test/support/until.js';
 import { newId } from '../../../platform/ids/index.js';
-import { CrawlHosts } from '../persistence/crawl-hosts.repository.js';
-import { crawlHostsSchema } from '../persistence/website.schema.js';
-import { type HostLease, HostLeases } from './host-lease.js';
+import type { HostLease } from '../domain/host-lease.js';
+import { HostLeases } from './host-leases.repository.js';
+import { crawlHostsSchema } from './website.schema.js';
 
 let open: TestDatabase;
 /** Another one for each test. */
@@ -24,7 +24,7 @@ beforeEach(() => {
 /** A process with a clock that the test moves. */
 class Worker {
   readonly clock = new ManualClock();
-  readonly leases = new HostLeases(new CrawlHosts(open.database), this.clock);
+  readonly leases = new HostLeases(open.database, this.clock);
 
   async take(): Promise<HostLease> {
     const lease = await this.leases.take(origin);
@@ -170,7 +170,7 @@ describe('connections', () => {
 it('hosts that nobody asks for any more are forgotten', async () => {
   const lease = await new Worker().take();
   await open.database.query(`insert into crawl_hosts (host, next_at) values ('old' || $1, now() - interval '2 hours'), ('paced' || $1, now())`, [host]);
-  await new CrawlHosts(open.database).forget();
+  await new Worker().leases.forget();
   const rows = await open.database.query<{ host: string }>(`select host from crawl_hosts where host like '%' || $1 order by host`, [host]);
   expect(rows.map((row) => row.host)).toEqual([lease.host, `paced${host}`].sort());
 });

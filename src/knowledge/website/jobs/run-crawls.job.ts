@@ -1,8 +1,20 @@
 import type { z } from 'zod';
 import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { CrawlHost } from '../application/crawl-host.js';
-import { HOSTS_AT_ONCE } from '../limits.js';
-import { crawlHost } from './crawl.jobs.js';
+import { CrawlStep } from '../application/crawl-step.js';
+import { HOSTS_AT_ONCE, STEPS_AT_ONCE } from '../limits.js';
+import { crawlHost, crawlStep } from './crawl.jobs.js';
+
+@Processor(crawlStep.name, { concurrency: STEPS_AT_ONCE })
+export class CrawlStepProcessor extends WorkerHost {
+  constructor(private readonly step: CrawlStep) {
+    super();
+  }
+
+  async process({ data, signal }: ActiveJob<z.output<typeof crawlStep.payload>>): Promise<void> {
+    await this.step.execute(data, signal);
+  }
+}
 
 @Processor(crawlHost.name, { concurrency: HOSTS_AT_ONCE })
 export class CrawlHostProcessor extends WorkerHost {
