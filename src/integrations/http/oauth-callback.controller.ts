@@ -1,8 +1,8 @@
 import { Controller, Get, Header, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
-import { answerSignInCallback, ApiErrors, ApiExample, PublicRoute, SIGN_IN_PAGE, SIGN_IN_PAGE_OR_ERROR } from '../../platform/http/index.js';
+import { answerSignInCallback, ApiErrors, ApiExample, ApiSignInCallback, PublicRoute } from '../../platform/http/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ClientIdentity } from '../oauth/client-identity.js';
 import { CompleteSignIn } from '../oauth/complete-sign-in.js';
@@ -19,24 +19,14 @@ export class OAuthCallbackController {
 
   @Get('callback')
   @PublicRoute()
-  @ApiExample({ needs: 'a browser that comes from an authorization server' })
-  @ApiOperation({
+  @ApiSignInCallback('the authorization server', {
     operationId: 'completeToolIntegrationSignIn',
     summary: "Complete a sign-in to a tool integration's server",
     description: 'Browsers come here from the authorization server. A state is good for one visit.',
-  })
-  @ApiQuery({ name: 'state', required: false, description: 'Names the sign-in that was begun.', schema: { type: 'string' } })
-  @ApiQuery({ name: 'code', required: false, description: 'What the sign-in is completed with.', schema: { type: 'string' } })
-  @ApiQuery({ name: 'iss', required: false, description: 'The authorization server, where it says so.', schema: { type: 'string' } })
-  @ApiQuery({ name: 'error', required: false, description: 'Why the person or the server did not go on.', schema: { type: 'string' } })
-  @ApiResponse({ status: 302, description: 'The sign-in is completed; to the redirectUrl that it was begun with.' })
-  @ApiResponse({ status: 400, description: 'A page that says why the sign-in was not completed.', ...SIGN_IN_PAGE_OR_ERROR })
-  @ApiResponse({ status: 502, description: 'A page: the authorization server did not do its part.', ...SIGN_IN_PAGE })
-  @ApiResponse({ status: 503, description: 'A page: the service is not available at the moment.', ...SIGN_IN_PAGE })
+  }, { iss: 'The authorization server, where it says so.' })
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await answerSignInCallback(request, reply, {
-      complete: (parameter) =>
-        this.completeSignIn.execute({ state: parameter('state'), code: parameter('code'), iss: parameter('iss'), error: parameter('error') }),
+      complete: (response) => this.completeSignIn.execute(response),
       failed: (err) => this.logger.info({ requestId: request.id, err }, 'A sign-in to a tool server was not completed'),
     });
   }

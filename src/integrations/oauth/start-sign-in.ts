@@ -1,4 +1,4 @@
-import { startAuthorization } from '@modelcontextprotocol/client';
+import { computeScopeUnion, startAuthorization } from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
@@ -15,7 +15,9 @@ import { OAuthGrants, ownerOf } from './oauth-grants.js';
 import { OpenSignIns } from './open-sign-ins.js';
 import { OAuthIntegrations, type ProtectedServer } from './protected-server.js';
 import { RegisterClient } from './register-client.js';
-import { scopeToRequest } from './scopes.js';
+
+/** Servers that know it give a refresh token only where it is asked for. */
+const OFFLINE_ACCESS = 'offline_access';
 
 export interface SignInRequest {
   readonly caller: ApiKeyPrincipal;
@@ -117,15 +119,14 @@ function describedClient(discovered: DiscoveredAuthorization, redirectUri: strin
   return { authorizationServerUrl, redirectUri, ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
 }
 
-/** @throws AuthorizationServerFailed */
-function scopeFor(discovered: DiscoveredAuthorization, grant: StoredOAuthGrant | null): string | undefined {
-  const needed = grant?.neededScope ?? undefined;
-  const scope = scopeToRequest({
-    challenged: discovered.challengedScope,
-    supported: discovered.supportedScopes,
-    stepUp: grant && needed !== undefined ? { granted: grant.scope, needed } : undefined,
-    ofAuthorizationServer: discovered.metadata?.scopes_supported,
-  });
+/** @returns undefined where nothing says what to ask for. @throws AuthorizationServerFailed */
+function scopeFor({ challengedScope, supportedScopes, metadata }: DiscoveredAuthorization, grant: StoredOAuthGrant | null): string | undefined {
+  const wanted = challengedScope ?? supportedScopes?.join(' ');
+  // What an earlier sign-in was given, and what a later call lacked.
+  const stepUp = grant && grant.neededScope !== null ? [grant.scope ?? undefined, grant.neededScope] : [];
+  const base = computeScopeUnion(wanted, ...stepUp);
+  const isOffered = metadata?.scopes_supported?.includes(OFFLINE_ACCESS) ?? false;
+  const scope = base !== undefined && isOffered ? computeScopeUnion(base, OFFLINE_ACCESS) : base;
   if (scope !== undefined && !isScope(scope)) {
     throw new AuthorizationServerFailed('The tool server asks for permissions (scopes) that are not valid, or for too many.');
   }

@@ -19,7 +19,7 @@ export { UuidParam } from './params.js';
 export { AddRouteConfig, isPublicRequest, isPublicRoute, PublicRoute } from './public-route.js';
 export { noteOn, type RequestFacts } from './request-facts.js';
 export { THREAD_ID_HEADER } from './response-headers.js';
-export { answerSignInCallback, SIGN_IN_PAGE, SIGN_IN_PAGE_OR_ERROR } from './sign-in-callback.js';
+export { answerSignInCallback, ApiSignInCallback } from './sign-in-callback.js';
 export { EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
 export { ApiUnionResponse, UnionBody } from './union-body.js';
 export { RequestValidation, validated } from './validation.js';

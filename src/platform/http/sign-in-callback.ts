@@ -1,21 +1,46 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiOperation, type ApiOperationOptions, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ERROR_STATUS } from '../errors/index.js';
+import type { AuthorizationResponse } from '../oauth/index.js';
 import { errorAnswer } from './docs/api-errors.js';
+import { ApiExample } from './docs/api-example.js';
 
 /** Longer than any code; what is longer is not looked at. */
 const MAX_PARAMETER_LENGTH = 8_192;
 /** Nothing is loaded, run, framed or sent. */
 const PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** How a page is described in the OpenAPI document. */
-export const SIGN_IN_PAGE = { content: { 'text/html': { schema: { type: 'string' } } } } as const;
+const PAGE = { content: { 'text/html': { schema: { type: 'string' } } } } as const;
 /** A query that no route takes is refused before the route is asked. */
-export const SIGN_IN_PAGE_OR_ERROR = { content: { ...SIGN_IN_PAGE.content, ...errorAnswer(400, 'Error').content } };
+const PAGE_OR_ERROR = { content: { ...PAGE.content, ...errorAnswer(400, 'Error').content } };
 
 export interface SignInCallback {
   /** @returns where the browser goes on. @throws DomainError, whose message becomes a page */
-  readonly complete: (parameter: (name: string) => string | undefined) => Promise<string>;
+  readonly complete: (response: AuthorizationResponse) => Promise<string>;
   readonly failed: (error: DomainError) => void;
+}
+
+/**
+ * Documents a route to which an authorization server sends browsers.
+ * @param server who sends them
+ */
+export function ApiSignInCallback(server: string, operation: ApiOperationOptions, parameters: Readonly<Record<string, string>> = {}): MethodDecorator {
+  const described = {
+    state: 'Names the sign-in that was begun.',
+    code: 'What the sign-in is completed with.',
+    ...parameters,
+    error: 'Why the person or the server did not go on.',
+  };
+  return applyDecorators(
+    ApiExample({ needs: `a browser that comes from ${server}` }),
+    ApiOperation(operation),
+    ...Object.entries(described).map(([name, description]) => ApiQuery({ name, required: false, description, schema: { type: 'string' } })),
+    ApiResponse({ status: 302, description: 'The sign-in is completed; to the redirectUrl that it was begun with.' }),
+    ApiResponse({ status: 400, description: 'A page that says why the sign-in was not completed.', ...PAGE_OR_ERROR }),
+    ApiResponse({ status: 502, description: `A page: ${server} did not do its part.`, ...PAGE }),
+    ApiResponse({ status: 503, description: 'A page: the service is not available at the moment.', ...PAGE }),
+  );
 }
 
 /** Answers a browser that comes back from signing in elsewhere: it is sent on, or reads on a page why not. */
@@ -27,7 +52,7 @@ export async function answerSignInCallback(request: FastifyRequest, reply: Fasti
     return;
   }
   try {
-    const redirectUrl = await complete(parametersOf(request.query));
+    const redirectUrl = await complete(responseIn(request.query));
     await reply.status(302).header('location', new URL(redirectUrl).href).send();
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -37,12 +62,10 @@ export async function answerSignInCallback(request: FastifyRequest, reply: Fasti
 }
 
 /** A parameter that comes twice is as good as none. */
-function parametersOf(query: unknown): (name: string) => string | undefined {
-  const parameters = query as Readonly<Record<string, unknown>>;
-  return (name) => {
-    const value = parameters[name];
-    return typeof value === 'string' && value.length <= MAX_PARAMETER_LENGTH ? value : undefined;
-  };
+function responseIn(query: unknown): AuthorizationResponse {
+  const { state, code, iss, error } = query as Readonly<Record<string, unknown>>;
+  const parameter = (value: unknown): string | undefined => (typeof value === 'string' && value.length <= MAX_PARAMETER_LENGTH ? value : undefined);
+  return { state: parameter(state), code: parameter(code), iss: parameter(iss), error: parameter(error) };
 }
 
 /** The message is of our own words alone: nothing that a request or the other server sent. */
