@@ -27,67 +27,43 @@ function isObject(value: Json | undefined): value is JsonObject {
 const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
 const textOf = (value: Json | undefined): string => (value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The columns of a list of records, where it is one: objects alone, without anything nested. */
-function columnsOf(list: readonly Json[]): readonly string[] | undefined {
-  if (list.length < 2) return undefined;
+/** A list of records as rows below the names of their columns, where it is one: objects alone, without anything nested. */
+function tableOf(list: Json): readonly (readonly string[])[] | undefined {
+  if (!Array.isArray(list) || list.length < 2) return undefined;
   const columns = new Set<string>();
-  for (const item of list) {
-    if (!isObject(item)) return undefined;
-    for (const [key, value] of Object.entries(item)) {
-      if (!isScalar(value)) return undefined;
-      columns.add(key);
-    }
+  for (const item of list as readonly Json[]) {
+    if (!isObject(item) || !Object.values(item).every(isScalar)) return undefined;
+    for (const key of Object.keys(item)) columns.add(key);
     if (columns.size > MAX_COLUMNS) return undefined;
   }
-  return [...columns];
+  return [[...columns], ...(list as readonly JsonObject[]).map((record) => [...columns].map((column) => textOf(record[column])))];
 }
 
-/** Writes a document as `path: value`, with lists of records as tables and the members of the outermost object as sections. */
-class JsonBlocks {
-  readonly blocks = new BlockList();
-  private lines: string[] = [];
+/** A heading, a line, or the rows of a table; null ends a block of lines. */
+type Part = { readonly heading: string } | string | readonly (readonly string[])[] | null;
 
-  add(value: Json): void {
-    if (isObject(value)) for (const [key, member] of Object.entries(value)) this.addMember(key, member);
-    else this.addValue('', value);
-    this.flush();
-  }
-
-  private addMember(key: string, member: Json): void {
-    if (!isScalar(member)) {
-      this.flush();
-      this.blocks.heading(2, key);
-    }
-    this.addValue(key, member);
-    if (!isScalar(member)) this.flush();
-  }
-
-  /** Without recursion, however deep it is. */
-  private addValue(path: string, value: Json): void {
-    const waiting: [path: string, value: Json, depth: number][] = [[path, value, 0]];
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const [at, current, depth] = next;
-      const columns = Array.isArray(current) ? columnsOf(current as readonly Json[]) : undefined;
-      if (columns) this.addRecords(at, columns, current as readonly JsonObject[]);
-      else if (isScalar(current)) this.addLine(at, textOf(current));
-      else waiting.push(...members(at, current as JsonObject | readonly Json[], depth));
+/** The members of the outermost object are sections. */
+function* sectionsOf(value: Json): Generator<Part> {
+  if (!isObject(value)) yield* partsOf('', value);
+  else {
+    for (const [key, member] of Object.entries(value)) {
+      if (!isScalar(member)) yield { heading: key };
+      yield* partsOf(key, member);
+      if (!isScalar(member)) yield null;
     }
   }
+}
 
-  private addRecords(path: string, columns: readonly string[], records: readonly JsonObject[]): void {
-    if (path !== '') this.lines.push(`${path}:`);
-    this.flush();
-    this.blocks.table([columns, ...records.map((record) => columns.map((column) => textOf(record[column])))]);
-  }
-
-  private addLine(path: string, text: string): void {
-    this.lines.push(path === '' ? text : `${path}: ${text}`);
-    if (this.lines.length >= LINES_AT_ONCE) this.flush();
-  }
-
-  private flush(): void {
-    this.blocks.text(this.lines.join('\n'));
-    this.lines = [];
+/** Lines of `path: value`, and tables of records. Without recursion, however deep it is. */
+function* partsOf(path: string, value: Json): Generator<Part> {
+  const waiting: [path: string, value: Json, depth: number][] = [[path, value, 0]];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [at, current, depth] = next;
+    const table = tableOf(current);
+    if (table && at !== '') yield `${at}:`;
+    if (table) yield table;
+    else if (isScalar(current)) yield at === '' ? textOf(current) : `${at}: ${textOf(current)}`;
+    else waiting.push(...members(at, current as JsonObject | readonly Json[], depth));
   }
 }
 
@@ -99,6 +75,22 @@ function members(path: string, value: JsonObject | readonly Json[], depth: numbe
   return entries.map(([key, member]) => [depth >= MAX_JSON_DEPTH ? path : isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, member, depth + 1]);
 }
 
+function blocksOf(value: Json): BlockList {
+  const blocks = new BlockList();
+  let lines: string[] = [];
+  for (const part of sectionsOf(value)) {
+    if (typeof part === 'string') lines.push(part);
+    if (typeof part === 'string' && lines.length < LINES_AT_ONCE) continue;
+    blocks.text(lines.join('\n'));
+    lines = [];
+    if (typeof part === 'string' || part === null) continue;
+    if ('heading' in part) blocks.heading(2, part.heading);
+    else blocks.table(part);
+  }
+  blocks.text(lines.join('\n'));
+  return blocks;
+}
+
 export const readJson: FormatReader = async ({ content, contentType }) => {
   const text = decode(content, contentType, false);
   BlockList.checkHeld(text.length);
@@ -108,8 +100,6 @@ export const readJson: FormatReader = async ({ content, contentType }) => {
   } catch (error) {
     throw new UnreadableDocument('broken', `The file is not valid JSON: ${(error as Error).message.slice(0, 200)}.`, { cause: error });
   }
-  const json = new JsonBlocks();
-  json.add(value);
   const title = isObject(value) ? (value['title'] ?? value['name']) : null;
-  return { title: typeof title === 'string' ? title : null, language: null, blocks: json.blocks.blocks };
+  return { title: typeof title === 'string' ? title : null, language: null, blocks: blocksOf(value).blocks };
 };

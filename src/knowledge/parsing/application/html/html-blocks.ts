@@ -121,15 +121,13 @@ export class HtmlBlocks {
 
   /** The text of an element apart from the block in the making, where it is all one text. */
   private textOf(element: HtmlElement): string {
-    const outer = { line: this.line, lines: this.lines, mark: this.mark, isOneText: this.isOneText };
-    const lists = this.lists.splice(0);
-    Object.assign(this, { line: '', lines: [], mark: '', isOneText: true });
-    this.within(element);
-    this.breakLine();
-    const text = this.lines.join('\n');
-    this.lists.push(...lists);
-    Object.assign(this, outer);
-    return text;
+    const inner = new HtmlBlocks(new BlockList(), this.tabs, this.addressOf);
+    inner.isOneText = true;
+    inner.anchor = this.anchor;
+    inner.within(element);
+    inner.breakLine();
+    this.anchor = inner.anchor;
+    return inner.lines.join('\n');
   }
 
   private heading(element: HtmlElement, level: number): void {

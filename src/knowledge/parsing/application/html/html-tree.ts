@@ -4,6 +4,8 @@ import { ShallowParser } from './shallow-parser.js';
 
 export type Attributes = Readonly<Record<string, string>>;
 
+const COUNTS = ['letters', 'linked', 'steps', 'fields', 'buttons', 'keys', 'titles', 'parts'] as const;
+
 /** An element that a reader can come to see, with counts of all that is in it. */
 export class HtmlElement {
   readonly children: (HtmlElement | string)[] = [];
@@ -45,14 +47,7 @@ export class HtmlElement {
   }
 
   add(child: HtmlElement): void {
-    this.letters += child.letters;
-    this.linked += child.linked;
-    this.steps += child.steps;
-    this.fields += child.fields;
-    this.buttons += child.buttons;
-    this.keys += child.keys;
-    this.titles += child.titles;
-    this.parts += child.parts;
+    for (const count of COUNTS) this[count] += child[count];
   }
 }
 

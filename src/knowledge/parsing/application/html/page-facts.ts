@@ -8,7 +8,7 @@ const MAX_SHOWN_CHARACTERS = 500;
 /** What a page says about itself and others, gathered from its elements as they come. */
 export class PageFactsReader {
   private readonly hrefs = new Set<string>();
-  private base: string | undefined;
+  private baseHref: string | undefined;
   private canonicalHref: string | undefined;
   private refreshHref: string | undefined;
   private isNoindex = false;
@@ -20,25 +20,22 @@ export class PageFactsReader {
   constructor(private readonly url: string | null) {}
 
   readonly element = (name: string, attributes: Attributes): void => {
-    if (name === 'a' || name === 'area') this.addLink(attributes);
+    const { href, rel = '' } = attributes;
+    if (name === 'a' || name === 'area') this.addLink(href, rel);
     else if (name === 'meta') this.readMeta(attributes);
-    else if (name === 'link') this.readLink(attributes);
-    else if (name === 'base') this.base ??= attributes['href'];
+    else if (name === 'link' && hasToken(rel, 'canonical')) this.canonicalHref ??= href;
+    else if (name === 'base') this.baseHref ??= href;
     else if (name === 'html') this.language ??= attributes['lang'] ?? attributes['xml:lang'];
   };
 
   facts(): PageFacts {
-    const base = this.absolute(this.base, this.url) ?? this.url;
-    const links = new Set<string>();
-    for (const href of this.isNofollow ? [] : this.hrefs) {
-      const link = this.absolute(href, base);
-      if (link !== null) links.add(link);
-    }
+    const { base } = this;
+    const links = [...(this.isNofollow ? [] : this.hrefs)].map((href) => pageAddress(href, base)).filter((link) => link !== null);
     return {
-      links: [...links],
-      canonical: this.absolute(this.canonicalHref, base),
+      links: [...new Set(links)],
+      canonical: pageAddress(this.canonicalHref, base),
       noindex: this.isNoindex,
-      refresh: this.absolute(this.refreshHref, base),
+      refresh: pageAddress(this.refreshHref, base),
     };
   }
 
@@ -46,45 +43,41 @@ export class PageFactsReader {
   readonly addressOf = (href: string): string | null => {
     const address = href.trim();
     if (address.startsWith('#') || address.length > MAX_SHOWN_CHARACTERS) return null;
-    const url = URL.parse(address, this.absolute(this.base, this.url) ?? this.url ?? undefined);
+    const url = URL.parse(address, this.base ?? undefined);
     if (url?.protocol === 'mailto:') return url.pathname;
     return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.href : null;
   };
 
-  private addLink({ href, rel = '' }: Attributes): void {
+  private get base(): string | null {
+    return pageAddress(this.baseHref, this.url) ?? this.url;
+  }
+
+  private addLink(href: string | undefined, rel: string): void {
     if (href === undefined || href.length > MAX_LINK_CHARACTERS || this.hrefs.size >= MAX_LINKS) return;
     // Most of a page's links to itself, which none of the others may be left out for.
-    if (href.startsWith('#') || hasToken(rel, 'nofollow')) return;
-    this.hrefs.add(href);
+    if (!href.startsWith('#') && !hasToken(rel, 'nofollow')) this.hrefs.add(href);
   }
 
-  private readLink({ rel = '', href }: Attributes): void {
-    if (hasToken(rel, 'canonical')) this.canonicalHref ??= href;
-  }
-
-  private readMeta(attributes: Attributes): void {
-    const content = attributes['content'] ?? '';
+  private readMeta({ content = '', ...attributes }: Attributes): void {
     const name = (attributes['name'] ?? attributes['property'] ?? '').trim().toLowerCase();
-    if (name === 'robots') this.readRobots(content);
-    else if (name === 'og:title') this.openGraphTitle ??= content;
     const equivalent = attributes['http-equiv']?.trim().toLowerCase();
+    if (name === 'robots') {
+      const said = content.toLowerCase().split(/[\s,]+/);
+      this.isNoindex ||= said.includes('noindex') || said.includes('none');
+      this.isNofollow ||= said.includes('nofollow') || said.includes('none');
+    } else if (name === 'og:title') this.openGraphTitle ??= content;
     if (equivalent === 'refresh') this.refreshHref ??= refreshTarget(content);
     else if (equivalent === 'content-language') this.language ??= content;
   }
+}
 
-  private readRobots(content: string): void {
-    const said = content.toLowerCase().split(/[\s,]+/);
-    if (said.includes('noindex') || said.includes('none')) this.isNoindex = true;
-    if (said.includes('nofollow') || said.includes('none')) this.isNofollow = true;
-  }
-
-  private absolute(href: string | undefined, base: string | null): string | null {
-    if (href === undefined || href.length > MAX_LINK_CHARACTERS) return null;
-    const url = URL.parse(href.trim(), base ?? undefined);
-    if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return null;
-    url.hash = '';
-    return url.href.length > MAX_LINK_CHARACTERS ? null : url.href;
-  }
+/** Of another page, without the fragment; null where no page can be there. */
+function pageAddress(href: string | undefined, base: string | null): string | null {
+  if (href === undefined || href.length > MAX_LINK_CHARACTERS) return null;
+  const url = URL.parse(href.trim(), base ?? undefined);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return null;
+  url.hash = '';
+  return url.href.length > MAX_LINK_CHARACTERS ? null : url.href;
 }
 
 function hasToken(list: string, token: string): boolean {

@@ -1,4 +1,4 @@
-import { type Handler, Parser, type QuoteType } from 'htmlparser2';
+import { type Handler, Parser } from 'htmlparser2';
 
 /** They hold text alone, so that they are not nested; without their tags, what is in them would be taken for text of the page. */
 const TEXT_ALONE = new Set(['script', 'style', 'title', 'textarea', 'iframe', 'xmp', 'noembed', 'noframes']);
@@ -11,17 +11,16 @@ const TEXT_ALONE = new Set(['script', 'style', 'title', 'textarea', 'iframe', 'x
 export class ShallowParser extends Parser {
   /** Elements whose tags were left out and not closed yet, by name. */
   private readonly leftOut = new Map<string, number>();
-  private isLeavingOut = false;
 
   /** @param html what `end` will be given, at once */
   constructor(private readonly html: string, handler: Partial<Handler>, private readonly isTooDeep: () => boolean) {
     super(handler);
   }
 
+  /** The attributes of a tag that was not begun come to nothing. */
   override onopentagname(start: number, end: number): void {
     const name = this.nameAt(start, end);
-    this.isLeavingOut = this.isTooDeep() && !TEXT_ALONE.has(name);
-    if (this.isLeavingOut) this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + 1);
+    if (this.isTooDeep() && !TEXT_ALONE.has(name)) this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + 1);
     else super.onopentagname(start, end);
   }
 
@@ -32,32 +31,6 @@ export class ShallowParser extends Parser {
     if (count === 0) super.onclosetag(start, end);
     else if (count === 1) this.leftOut.delete(name);
     else this.leftOut.set(name, count - 1);
-  }
-
-  override onopentagend(end: number): void {
-    if (!this.isLeavingOut) super.onopentagend(end);
-    this.isLeavingOut = false;
-  }
-
-  override onselfclosingtag(end: number): void {
-    if (!this.isLeavingOut) super.onselfclosingtag(end);
-    this.isLeavingOut = false;
-  }
-
-  override onattribname(start: number, end: number): void {
-    if (!this.isLeavingOut) super.onattribname(start, end);
-  }
-
-  override onattribdata(start: number, end: number): void {
-    if (!this.isLeavingOut) super.onattribdata(start, end);
-  }
-
-  override onattribentity(codePoint: number): void {
-    if (!this.isLeavingOut) super.onattribentity(codePoint);
-  }
-
-  override onattribend(quote: QuoteType, end: number): void {
-    if (!this.isLeavingOut) super.onattribend(quote, end);
   }
 
   private nameAt(start: number, end: number): string {
