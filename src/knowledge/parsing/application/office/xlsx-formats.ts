@@ -27,19 +27,15 @@ export class NumberFormats {
     const kind = this.kinds[style] ?? 'number';
     if (kind === 'number') return String(Number(value.toPrecision(15)));
     if (kind === 'percent') return `${Number((value * 100).toPrecision(12))}%`;
-    const ms = Math.round(value * 24 * 60 * 60) * 1_000;
+    const ms = Math.round((value * DAY_MS) / 1_000) * 1_000;
     if (kind === 'duration') return `${Math.trunc(ms / 3_600_000)}:${new Date(Math.abs(ms)).toISOString().slice(14, 19)}`;
     const date = new Date(DAY_ZERO + ms + (this.from1904 ? DAYS_TO_1904 * DAY_MS : 0));
     if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 || date.getUTCFullYear() < 1_000) return String(value);
-    return shown(date.toISOString(), kind, value);
+    const [day = '', time = ''] = date.toISOString().slice(0, 19).split('T');
+    if (kind === 'date' || (kind === 'date-time' && Number.isInteger(value))) return day;
+    const clock = time.replace(/:00$/, '');
+    return kind === 'time' && value < 1 ? clock : `${day} ${clock}`;
   }
-}
-
-function shown(iso: string, kind: Kind, value: number): string {
-  const [day = '', time = ''] = iso.slice(0, 19).split('T');
-  const clock = time.replace(/:00$/, '');
-  if (kind === 'time') return value < 1 ? clock : `${day} ${clock}`;
-  return kind === 'date' || Number.isInteger(value) ? day : `${day} ${clock}`;
 }
 
 function kindOf(format: string): Kind {

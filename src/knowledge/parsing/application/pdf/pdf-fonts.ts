@@ -1,4 +1,4 @@
-import type { PageText } from './pdf-lines.js';
+import type { PageText, TextPiece } from './pdf-lines.js';
 
 /** So many texts tell whether the characters of their font are all as wide: with letters, since all digits are, and of different lengths, since what counts up is alike. */
 const MIN_SAMPLES = 4;
@@ -14,8 +14,8 @@ export class FixedWidthFonts {
   private readonly samples = new Map<string, Map<number, number>>();
 
   /** The widths of characters in the fixed-width fonts of a page, in sizes, by what is known of the pages so far. */
-  on({ items, styles }: PageText): ReadonlyMap<string, number> {
-    for (const { fontName, str, width, height } of items) {
+  on(pieces: readonly TextPiece[], styles: PageText['styles']): ReadonlyMap<string, number> {
+    for (const { fontName, str, width, height } of pieces) {
       const texts = this.samples.get(fontName) ?? new Map<number, number>();
       this.samples.set(fontName, texts);
       if (height > 0 && SAMPLE.test(str)) texts.set(str.length, width / height / str.length);

@@ -1,18 +1,9 @@
-/** As the parser gives it: text that was drawn at once. */
-export interface TextPiece {
-  readonly str: string;
-  /** Scale, skew and place: the first two are its direction, the fifth and sixth are left and bottom. */
-  readonly transform: readonly number[];
-  readonly width: number;
-  readonly height: number;
-  readonly fontName: string;
-}
+import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 
-/** The texts of a page, and what their fonts say of themselves. */
-export interface PageText {
-  readonly items: readonly TextPiece[];
-  readonly styles: Readonly<Record<string, { readonly fontFamily: string }>>;
-}
+/** The texts of a page as they were drawn, and what their fonts say of themselves. */
+export type PageText = Awaited<ReturnType<Awaited<ReturnType<PDFDocumentProxy['getPage']>>['getTextContent']>>;
+/** `transform` is scale, skew and place: the first two are its direction, the fifth and sixth are left and bottom. */
+export type TextPiece = Omit<Extract<PageText['items'][number], { str: string }>, 'transform'> & { readonly transform: readonly number[] };
 
 /** Text without a gap in it. */
 export interface Segment {
@@ -28,13 +19,8 @@ export interface Segment {
 }
 
 /** What stands beside one another in one column of a page. */
-export interface Line {
+export interface Line extends Readonly<Omit<Segment, 'advance'>> {
   readonly segments: readonly Segment[];
-  readonly text: string;
-  readonly left: number;
-  readonly right: number;
-  readonly y: number;
-  readonly size: number;
 }
 
 export interface PageLines {
@@ -49,9 +35,9 @@ const WORD_GAP = 0.2;
 const LABEL = /^(?:[•‣◦▪●■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,4})[.)])$/;
 
 /** The lines of a page in the order of reading: text in columns one column after the other. */
-export function linesOf({ items }: PageText, fixedWidths: ReadonlyMap<string, number>): readonly Line[] {
+export function linesOf(pieces: readonly TextPiece[], fixedWidths: ReadonlyMap<string, number>): readonly Line[] {
   // What is drawn upwards or downwards is a text of its own.
-  const directions = Map.groupBy(items, ({ transform: [a = 1, b = 0] }) => Math.round((Math.atan2(b, a) / Math.PI) * 2));
+  const directions = Map.groupBy(pieces, ({ transform: [a = 1, b = 0] }) => Math.round((Math.atan2(b, a) / Math.PI) * 2));
   return [...directions].sort(([, a], [, b]) => b.length - a.length).flatMap(([quarters, turned]) => inOrder(segmentsOf(turned, quarters, fixedWidths), MAX_COLUMN_DEPTH));
 }
 

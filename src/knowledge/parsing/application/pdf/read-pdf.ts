@@ -1,4 +1,5 @@
 import { getResolvedPDFJS } from 'unpdf';
+import type { PDFDocumentProxy as Pdf } from 'unpdf/pdfjs';
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import { BlockList, firstHeading } from '../formats/block-list.js';
 import type { FormatReader } from '../formats/reading.js';
@@ -6,9 +7,7 @@ import { languageOf, oneLine } from '../formats/text-of.js';
 import { MAX_PDF_PAGES } from '../../limits.js';
 import { addPages } from './pdf-blocks.js';
 import { FixedWidthFonts } from './pdf-fonts.js';
-import { type Line, linesOf, type PageLines, type PageText } from './pdf-lines.js';
-
-type Pdf = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
+import { type Line, linesOf, type PageLines } from './pdf-lines.js';
 
 async function open(content: Buffer): Promise<Pdf> {
   const { getDocument } = await getResolvedPDFJS();
@@ -37,8 +36,9 @@ async function open(content: Buffer): Promise<Pdf> {
 async function linesOfPage(pdf: Pdf, number: number, fonts: FixedWidthFonts): Promise<readonly Line[]> {
   const page = await pdf.getPage(number);
   try {
-    const text = (await page.getTextContent({ includeMarkedContent: false })) as PageText;
-    return linesOf(text, fonts.on(text));
+    const { items, styles } = await page.getTextContent({ includeMarkedContent: false });
+    const pieces = items.filter((item) => 'str' in item);
+    return linesOf(pieces, fonts.on(pieces, styles));
   } finally {
     page.cleanup();
   }

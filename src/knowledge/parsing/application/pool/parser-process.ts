@@ -34,12 +34,8 @@ export class ParserEnded extends Error {
 /** The document is slow and has to wait for other slow ones: it is read again from its beginning. */
 export class SetBack extends Error {}
 
-/** What the parser itself said of the document: it goes on. */
-class Answered extends Error {
-  constructor(readonly refusal: UnreadableDocument) {
-    super(refusal.message);
-  }
-}
+/** What a parser says of a document. */
+type Answer = ParsedDocument | UnreadableDocument;
 
 /** A document on its way to a parser. */
 export interface Delivery {
@@ -88,19 +84,22 @@ export class ParserProcess {
     const answer = this.receive();
     // Heard of too late where the signal came first.
     answer.catch(() => undefined);
+    let said: Answer;
     try {
-      return await untilAborted(this.exchange(delivery, answer, stop, stopped), stopped);
+      said = await untilAborted(this.exchange(delivery, answer, stop, stopped), stopped);
     } catch (error) {
       // What still comes of the document is not taken any more.
       stop.abort(error);
-      if (!(error instanceof Answered)) await this.child.kill();
-      throw error instanceof Answered ? error.refusal : error;
+      await this.child.kill();
+      throw error;
     } finally {
       this.parsed += 1;
     }
+    if (said instanceof UnreadableDocument) throw said;
+    return said;
   }
 
-  private async exchange(delivery: Delivery, answer: Promise<ParsedDocument>, stop: AbortController, stopped: AbortSignal): Promise<ParsedDocument> {
+  private async exchange(delivery: Delivery, answer: Promise<Answer>, stop: AbortController, stopped: AbortSignal): Promise<Answer> {
     // An answer before the end of the document means that the parser has ended.
     await Promise.race([this.send(delivery, stop, stopped), answer]);
     const cancel = this.watchTime(delivery, stop);
@@ -154,7 +153,7 @@ export class ParserProcess {
     stopped.throwIfAborted();
   }
 
-  private async receive(): Promise<ParsedDocument> {
+  private async receive(): Promise<Answer> {
     const blocks: Block[] = [];
     const before = this.received;
     for (;;) {
@@ -163,7 +162,7 @@ export class ParserProcess {
       if (this.received - before > MAX_ANSWER_BYTES) throw new UnreadableDocument('too_large', 'The document holds more text than can be read.');
       if (message.kind === 'blocks') for (const block of message.blocks) blocks.push(block);
       else if (message.kind === 'document') return { ...message.document, blocks };
-      else if (message.kind === 'unreadable') throw new Answered(new UnreadableDocument(message.reason, message.message, { detail: message.detail }));
+      else if (message.kind === 'unreadable') return new UnreadableDocument(message.reason, message.message, { detail: message.detail });
     }
   }
 
