@@ -23,7 +23,7 @@ class Slide implements XmlHandler {
   readonly open = (name: string, attributes: Attributes): void => {
     if (name === 'sld') this.isHidden = attributes['show'] !== undefined && !isOn(attributes['show']);
     else if (name === 'cNvPr') this.isShapeHidden = isOn(attributes['hidden'] ?? '0');
-    else if (name === 'sp') this.startShape();
+    else if (name === 'sp') [this.placeholder, this.shape] = ['', []];
     else if (name === 'ph') this.placeholder = attributes['type'] ?? 'body';
     else if (name === 'tbl') this.table = [];
     else if (name === 'tr') this.table?.push([]);
@@ -37,31 +37,17 @@ class Slide implements XmlHandler {
   };
 
   readonly close = (name: string): void => {
-    if (name === 'p') this.closeParagraph();
-    else if (name === 'tc') this.closeCell();
-    else if (name === 'tbl') this.closeTable();
-    else if (name === 'sp') this.closeShape();
+    if (name === 'p') {
+      if (this.paragraph.trim() !== '') (this.cell ?? this.shape).push(this.paragraph.trim());
+      this.paragraph = '';
+    } else if (name === 'tc') {
+      this.table?.at(-1)?.push((this.cell ?? []).join('\n'));
+      this.cell = undefined;
+    } else if (name === 'tbl') {
+      if (this.table && !this.isShapeHidden) this.parts.push(this.table);
+      this.table = undefined;
+    } else if (name === 'sp') this.closeShape();
   };
-
-  private startShape(): void {
-    this.placeholder = '';
-    this.shape = [];
-  }
-
-  private closeParagraph(): void {
-    if (this.paragraph.trim() !== '') (this.cell ?? this.shape).push(this.paragraph.trim());
-    this.paragraph = '';
-  }
-
-  private closeCell(): void {
-    this.table?.at(-1)?.push((this.cell ?? []).join('\n'));
-    this.cell = undefined;
-  }
-
-  private closeTable(): void {
-    if (this.table && !this.isShapeHidden) this.parts.push(this.table);
-    this.table = undefined;
-  }
 
   private closeShape(): void {
     const text = this.shape.join('\n');

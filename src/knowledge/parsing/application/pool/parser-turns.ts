@@ -86,27 +86,20 @@ export class ParserTurns {
     }
   }
 
+  /** Of those that may run, one of the organization that had its last turn longest ago; the first that came of several. */
   private next(): Waiter | undefined {
-    let first: Waiter | undefined;
-    for (const waiter of this.waiters) if (this.mayRun(waiter.turn) && (!first || this.lastTurn(waiter) < this.lastTurn(first))) first = waiter;
-    return first;
-  }
-
-  private lastTurn({ turn }: Waiter): number {
-    return this.lastTurns.get(turn.organizationId) ?? 0;
+    const lastTurn = ({ turn }: Waiter): number => this.lastTurns.get(turn.organizationId) ?? 0;
+    return [...this.waiters].filter(({ turn }) => this.mayRun(turn)).sort((left, right) => lastTurn(left) - lastTurn(right))[0];
   }
 
   private mayRun({ organizationId, isSlow }: ParserTurn): boolean {
     if (this.running.size >= this.max || (isSlow && !this.hasRoomForSlow(organizationId))) return false;
-    return this.max === 1 || this.runningOf(organizationId).length < this.max - 1;
+    const own = [...this.running].filter((turn) => turn.organizationId === organizationId);
+    return this.max === 1 || own.length < this.max - 1;
   }
 
   private hasRoomForSlow(organizationId: string): boolean {
     const slow = [...this.running].filter((turn) => turn.isSlow);
     return slow.length < MAX_SLOW_PARSERS && !slow.some((turn) => turn.organizationId === organizationId);
-  }
-
-  private runningOf(organizationId: string): readonly ParserTurn[] {
-    return [...this.running].filter((turn) => turn.organizationId === organizationId);
   }
 }
