@@ -8,7 +8,7 @@ const SAMPLE_LINES = 20;
 const SAMPLE_CHARACTERS = 64 * 1024;
 
 /** The one that most lines have, and have as often as the others. */
-export function separatorOf(text: string): string {
+function separatorOf(text: string): string {
   const sample = text.slice(0, SAMPLE_CHARACTERS).replace(/"[^"]*"/g, '');
   const lines = sample.split(/\r\n?|\n/).filter((line) => line !== '').slice(0, SAMPLE_LINES);
   const scores = SEPARATORS.map((separator) => {
