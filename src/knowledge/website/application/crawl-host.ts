@@ -15,7 +15,8 @@ import { CrawlContext, HostSlice } from './host-slice.js';
 import { HttpRobots } from './http-robots.js';
 import { ReadSitemaps } from './read-sitemaps.js';
 import { RecordVisits } from './record-visits.js';
-import { type Visit, VisitPage } from './visit-page.js';
+import { failedNote, type Visit, visitOf } from './visit.js';
+import { VisitPage } from './visit-page.js';
 
 const LONG_PAUSE = 'The server wants to be left alone for longer than a crawl waits.';
 
@@ -125,7 +126,7 @@ export class CrawlHost {
   }
 
   private async visitOne(context: CrawlContext, page: ClaimedPage): Promise<Visit> {
-    if (context.slice.isAway) return { kind: 'failed', page, reason: LONG_PAUSE, gone: false, links: [] };
+    if (context.slice.isAway) return visitOf(page, failedNote(page, LONG_PAUSE));
     return this.visitPage.execute(context, page);
   }
 

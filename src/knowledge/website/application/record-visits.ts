@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, DatabaseUnavailable, type SqlExecutor, type Transaction } from '../../../platform/database/index.js';
-import { secureRandomBytes } from '../../../platform/ids/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
@@ -10,13 +9,12 @@ import type { PageContent } from '../domain/held-page.js';
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import { charactersOf, textDigest } from '../domain/page-text.js';
 import { repeatedBlocks, withoutRepeated } from '../domain/repeated-blocks.js';
-import { retryDelayMs } from '../domain/retry-delay.js';
 import { crawlHost } from '../jobs/crawl.jobs.js';
-import { MAX_HELD_CHARACTERS, MAX_PAUSE_MS, MAX_TRIES, STORED_AT_ONCE } from '../limits.js';
+import { MAX_HELD_CHARACTERS, STORED_AT_ONCE } from '../limits.js';
 import { CrawlOrigins, keysIn } from '../persistence/crawl-origins.repository.js';
 import { type ClaimedPage, CrawlPages, type FoundPage, type NotedVisit, type Recorded } from '../persistence/crawl-pages.repository.js';
 import type { CrawlContext } from './host-slice.js';
-import type { Visit } from './visit-page.js';
+import { laterNote, ofReading, skippedNote, type Visit } from './visit.js';
 
 /** A page whose document is to be stored. */
 interface Storable {
@@ -43,12 +41,14 @@ export class RecordVisits {
 
   /** @throws CrawlSuperseded */
   async execute(context: CrawlContext, visits: readonly Visit[]): Promise<void> {
-    const found = context.unknownOf(visits.flatMap((visit) => foundIn(context, visit)));
-    const storables = visits.flatMap((visit) => (visit.kind === 'read' && isPlain(visit) && !mustBeHeld(context, visit.content) ? [filtered(context, visit)] : []));
-    const notes = [...visits.map((visit) => this.noteOf(context, visit)).filter((note) => note !== null), ...notesOf(storables)];
+    const found = context.full ? [] : context.unknownOf(visits.flatMap((visit) => visit.found));
+    const read = visits.flatMap(({ page, content }) => (content ? [{ page, content }] : []));
+    const held = read.filter(({ content }) => mustBeHeld(context, content));
+    const storables = read.filter((page) => !held.includes(page)).map((page) => filtered(context, page));
+    const notes = [...visits.flatMap(({ note }) => note ?? []), ...held.map(heldNote), ...notesOf(storables)];
     const { claimed, kept } = await this.note(context, found, notes);
     await this.store(context, storables.filter(({ page }) => kept.has(page.id)));
-    const arrived = visits.flatMap((visit) => (visit.kind === 'read' && visit.at.url !== visit.page.url ? atTarget(visit, claimed) : []));
+    const arrived = visits.flatMap((visit) => atTarget(visit, claimed));
     if (arrived.length > 0) await this.execute(context, arrived);
   }
 
@@ -74,33 +74,6 @@ export class RecordVisits {
     return recorded;
   }
 
-  /** What became of a page of which no document is to be stored at once; null where one is. */
-  private noteOf(context: CrawlContext, visit: Visit): NotedVisit | null {
-    const { id, attempts } = visit.page;
-    switch (visit.kind) {
-      case 'read':
-        if (visit.at.url !== visit.page.url) return moved(id, visit.at.url);
-        if (visit.noindex) return skipped(id, 'The page asks not to be indexed (noindex).');
-        return mustBeHeld(context, visit.content) ? { id, state: 'fetching', outcome: null, reason: null, held: visit.content, copyOf: visit.content.canonical } : null;
-      case 'unchanged':
-        return { id, state: 'done', outcome: 'indexed', reason: null };
-      case 'failed':
-        return { id, state: 'done', outcome: 'failed', reason: visit.reason, gone: visit.gone, forget: visit.gone };
-      case 'skipped':
-        return { ...skipped(id, visit.reason), ...(visit.leadsTo !== undefined && { movedTo: visit.leadsTo }) };
-      case 'moved':
-        return moved(id, visit.at.url);
-      case 'later':
-        return this.triedLater(id, attempts, visit.reason, visit.retryAfterMs);
-    }
-  }
-
-  private triedLater(id: string, attempts: number, reason: string, retryAfterMs: number | null): NotedVisit {
-    const pauseMs = retryDelayMs(attempts, retryAfterMs, secureRandomBytes(1).readUInt8() / 255);
-    if (pauseMs > MAX_PAUSE_MS) return { id, state: 'done', outcome: 'failed', reason };
-    return { id, state: 'pending', outcome: null, reason, availableAt: new Date(this.clock.now().getTime() + pauseMs) };
-  }
-
   private async store(context: CrawlContext, storables: readonly Storable[]): Promise<void> {
     const waiting = [...storables];
     const worker = async (): Promise<void> => {
@@ -120,10 +93,9 @@ export class RecordVisits {
       if (error instanceof DatabaseUnavailable || error instanceof CrawlSuperseded) throw error;
       context.signal.throwIfAborted();
       // A page that the index cannot take must not keep the crawl from its end.
-      const { id, url, attempts } = storable.page;
-      this.logger.warn({ err: error, url, crawlId: context.crawl.crawlId }, 'A page could not be stored');
-      const reason = 'It could not be stored.';
-      await this.note(context, [], [attempts >= MAX_TRIES ? { id, state: 'done', outcome: 'failed', reason } : this.triedLater(id, attempts, reason, null)]);
+      const { page } = storable;
+      this.logger.warn({ err: error, url: page.url, crawlId: context.crawl.crawlId }, 'A page could not be stored');
+      await this.note(context, [], [laterNote(page, 'It could not be stored.', this.clock.now())]);
     }
   }
 
@@ -139,11 +111,6 @@ export class RecordVisits {
     // Not accepted: another worker has the host by now, unless the crawl is over.
     if (!stored) await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl));
   }
-}
-
-/** Its document is stored under its own address. */
-function isPlain({ page, at, noindex }: Extract<Visit, { kind: 'read' }>): boolean {
-  return page.url === at.url && !noindex;
 }
 
 /** Other formats have no template. */
@@ -162,7 +129,7 @@ function notesOf(storables: readonly Storable[]): NotedVisit[] {
   return [...storables].sort(byRank).map(({ page: { id, url }, content: { blocks, canonical } }) => {
     const digest = textDigest(blocks);
     const first = firsts.get(digest);
-    if (first !== undefined) return { ...skipped(id, `It has the same text as ${first}.`), copyOf: first, textDigest: digest };
+    if (first !== undefined) return { ...skippedNote(id, `It has the same text as ${first}.`), copyOf: first, textDigest: digest };
     firsts.set(digest, url);
     return { id, state: 'fetching', outcome: null, reason: null, copyOf: canonical, textDigest: digest };
   });
@@ -174,32 +141,13 @@ function byRank(left: Storable, right: Storable): number {
   return Number(left.content.canonical !== null) - Number(right.content.canonical !== null) || a.depth - b.depth || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
 }
 
+function heldNote({ page: { id }, content }: Storable): NotedVisit {
+  return { id, state: 'fetching', outcome: null, reason: null, held: content, copyOf: content.canonical };
+}
+
 /** The page that a redirect has led to, whose content is at hand; none where the crawl knew it already. */
-function atTarget(visit: Extract<Visit, { kind: 'read' }>, claimed: ReadonlyMap<string, string>): Visit[] {
-  const id = claimed.get(visit.at.url);
-  return id === undefined ? [] : [{ ...visit, page: { ...visit.page, ...visit.at, id, documentId: null }, links: [] }];
-}
-
-function foundIn(context: CrawlContext, visit: Visit): FoundPage[] {
-  switch (visit.kind) {
-    case 'later':
-    case 'skipped':
-      return [];
-    case 'moved':
-      return [{ ...visit.at, depth: visit.page.depth }];
-    case 'read':
-      return [...(visit.at.url === visit.page.url ? [] : [{ ...visit.at, depth: visit.page.depth, claimed: true }]), ...(context.full ? [] : visit.links)];
-    case 'unchanged':
-    case 'failed':
-      return context.full ? [] : [...visit.links];
-  }
-}
-
-/** What was known of the page says nothing of what the next crawl finds. */
-function skipped(id: string, reason: string): NotedVisit {
-  return { id, state: 'done', outcome: 'skipped', reason, forget: true };
-}
-
-function moved(id: string, to: string): NotedVisit {
-  return skipped(id, `It redirects to ${to}, which is a page of its own.`);
+function atTarget({ page, arrived }: Visit, claimed: ReadonlyMap<string, string>): Visit[] {
+  const id = arrived && claimed.get(arrived.at.url);
+  if (!arrived || id === undefined) return [];
+  return [{ ...ofReading({ ...page, ...arrived.at, id, documentId: null }, arrived.content, arrived.noindex), found: [] }];
 }

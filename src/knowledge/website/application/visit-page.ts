@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { TimeSlice } from '../../../platform/clock/index.js';
+import { Clock, TimeSlice } from '../../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../../platform/database/index.js';
 import { DomainError } from '../../../platform/errors/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
@@ -9,32 +9,14 @@ import type { DocumentFormat, ParsedDocument } from '../../parsing/domain/parsed
 import { UnreadableDocument } from '../../parsing/domain/parsing.errors.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import { HostPaused } from '../domain/host-lease.js';
-import type { PageContent } from '../domain/held-page.js';
 import { hasText } from '../domain/page-text.js';
 import { withoutFinalSlash } from '../domain/website-url.js';
 import { COMPUTE_SLICE_MS, MAX_BROKEN_TRIES, MAX_TRIES } from '../limits.js';
-import type { ClaimedPage, FoundPage } from '../persistence/crawl-pages.repository.js';
+import type { ClaimedPage, FoundPage, NotedVisit } from '../persistence/crawl-pages.repository.js';
 import type { CrawlContext } from './host-slice.js';
 import { type FetchedPage, HttpPageFetcher } from './http-page-fetcher.js';
 import { HttpRobots, type RobotsRules } from './http-robots.js';
-
-/** What one visit to a page came to; nothing of it is stored yet. */
-export type Visit = { readonly page: ClaimedPage } & (
-  | {
-      readonly kind: 'read';
-      /** The page whose content it is: another one where the server redirected there. */
-      readonly at: ScopedPage;
-      readonly content: PageContent;
-      readonly noindex: boolean;
-      readonly links: readonly FoundPage[];
-    }
-  | { readonly kind: 'unchanged'; readonly links: readonly FoundPage[] }
-  | { readonly kind: 'failed'; readonly reason: string; readonly gone: boolean; readonly links: readonly FoundPage[] }
-  | { readonly kind: 'skipped'; readonly reason: string; /** Address outside of the site, where the server redirects there. */ readonly leadsTo?: string }
-  /** It redirects to another page, which is to be visited in its own turn. */
-  | { readonly kind: 'moved'; readonly at: ScopedPage }
-  | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number | null }
-);
+import { failedNote, laterNote, movedNote, ofReading, skippedNote, type Visit, visitOf } from './visit.js';
 
 type Content = Extract<FetchedPage, { kind: 'content' }>;
 
@@ -50,6 +32,7 @@ export class VisitPage {
     private readonly robots: HttpRobots,
     private readonly fetcher: HttpPageFetcher,
     private readonly parser: DocumentParser,
+    private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
 
@@ -99,47 +82,49 @@ export class VisitPage {
       case 'content':
         return this.read(context, page, fetched, rules);
       case 'not_modified':
-        return { kind: 'unchanged', page, links: await linksOf(context, page, page.links ?? [], rules) };
+        return visitOf(page, { id: page.id, state: 'done', outcome: 'indexed', reason: null }, await linksOf(context, page, page.links ?? [], rules));
       case 'gone':
-        return { kind: 'failed', page, reason: fetched.reason, gone: true, links: [] };
+        return visitOf(page, failedNote(page, fetched.reason, true));
       case 'failed':
         return this.failed(context, page, fetched.reason, rules);
       case 'skipped':
-        return skipped(context, page, fetched);
+        return visitOf(page, skipped(context, page, fetched));
       case 'moved': {
         const at = context.scope.targetAt(fetched.url);
-        return at ? { kind: 'moved', page, at } : { kind: 'skipped', page, reason: OUTSIDE };
+        return at ? visitOf(page, movedNote(page, at.url), [{ ...at, depth: page.depth }]) : visitOf(page, skippedNote(page.id, OUTSIDE));
       }
       case 'later':
         if (page.attempts >= (fetched.broken ? MAX_BROKEN_TRIES : MAX_TRIES)) return this.failed(context, page, fetched.reason, rules);
-        return { kind: 'later', page, reason: fetched.reason, retryAfterMs: fetched.retryAfterMs };
+        return visitOf(page, laterNote(page, fetched.reason, this.clock.now(), fetched.retryAfterMs));
     }
   }
 
   /** What lay behind a page that fails today is still looked at; behind a root that fails, a whole site may be away. */
   private async failed(context: CrawlContext, page: ClaimedPage, reason: string, rules: RobotsRules): Promise<Visit> {
     const links = rules.closed !== null || context.scope.isRoot(page) ? [] : await linksOf(context, page, page.links ?? [], rules);
-    return { kind: 'failed', page, reason, gone: false, links };
+    return visitOf(page, failedNote(page, reason), links);
   }
 
   private async read(context: CrawlContext, page: ClaimedPage, fetched: Content, rules: RobotsRules): Promise<Visit> {
     const at = context.scope.targetAt(fetched.url);
-    if (!at) return { kind: 'skipped', page, reason: OUTSIDE };
+    if (!at) return visitOf(page, skippedNote(page.id, OUTSIDE));
     try {
       const { page: facts, ...parsed } = await this.parse(context, fetched);
       const named = facts?.refresh ? [...facts.links, facts.refresh] : (facts?.links ?? []);
       const links = await linksOf(context, { ...at, depth: page.depth }, named, rules);
       const noindex = facts?.noindex === true || fetched.noindex;
-      if (!noindex && !hasText(parsed.blocks)) return { kind: 'failed', page, reason: EMPTY, gone: false, links };
-      const canonical = facts?.canonical ? context.scope.pageAt(facts.canonical) : null;
-      const found = canonical && canonical.url !== at.url ? [...links, { ...canonical, depth: page.depth }] : links;
+      if (!noindex && !hasText(parsed.blocks)) return visitOf(page, failedNote(page, EMPTY), links);
+      const canonicalPage = facts?.canonical ? context.scope.pageAt(facts.canonical) : null;
+      const canonical = canonicalPage?.url === at.url ? null : canonicalPage;
+      const found = canonical ? [...links, { ...canonical, depth: page.depth }] : links;
       const { etag, lastModified } = fetched;
-      const content = { ...parsed, canonical: canonical?.url === at.url ? null : (canonical?.url ?? null), links: links.map(({ url }) => url), etag, lastModified };
-      return { kind: 'read', page, at, content, noindex, links: found };
+      const content = { ...parsed, canonical: canonical?.url ?? null, links: links.map(({ url }) => url), etag, lastModified };
+      if (at.url === page.url) return { ...ofReading(page, content, noindex), found };
+      return { ...visitOf(page, movedNote(page, at.url), [{ ...at, depth: page.depth, claimed: true }, ...found]), arrived: { at, content, noindex } };
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof UnreadableDocument)) return this.unexpected(context, page, error);
-      if (error.reason === 'unsupported_type') return { kind: 'skipped', page, reason: error.message };
+      if (error.reason === 'unsupported_type') return visitOf(page, skippedNote(page.id, error.message));
       return this.failed(context, page, error.message, rules);
     }
   }
@@ -153,14 +138,13 @@ export class VisitPage {
   private unexpected(context: CrawlContext, page: ClaimedPage, error: unknown): Visit {
     this.logger.warn({ err: error, url: page.url, crawlId: context.crawl.crawlId }, 'A page could not be read');
     const reason = error instanceof DomainError ? error.message : 'It could not be read.';
-    if (page.attempts >= MAX_TRIES) return { kind: 'failed', page, reason, gone: false, links: [] };
-    return { kind: 'later', page, reason, retryAfterMs: null };
+    return visitOf(page, laterNote(page, reason, this.clock.now()));
   }
 }
 
-function skipped({ scope }: CrawlContext, page: ClaimedPage, { reason, leadsTo }: Extract<FetchedPage, { kind: 'skipped' }>): Visit {
-  if (leadsTo === undefined) return { kind: 'skipped', page, reason };
-  return { kind: 'skipped', page, leadsTo, reason: scope.isRoot(page) ? `${reason} - enter that address instead.` : reason };
+function skipped({ scope }: CrawlContext, page: ClaimedPage, { reason, leadsTo }: Extract<FetchedPage, { kind: 'skipped' }>): NotedVisit {
+  if (leadsTo === undefined) return skippedNote(page.id, reason);
+  return { ...skippedNote(page.id, scope.isRoot(page) ? `${reason} - enter that address instead.` : reason), movedTo: leadsTo };
 }
 
 /** The pages that links lead to, where the crawl may follow them; as many as it may have in all. */

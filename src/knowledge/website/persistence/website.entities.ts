@@ -1,4 +1,4 @@
-import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type ColumnsOf, JsonDocument, queryBuilder } from '../../../platform/database/index.js';
 import type { SyncState } from '../../index/domain/sync-status.js';
@@ -122,8 +122,6 @@ interface WebsiteTables {
   knowledge_website_pages: ColumnsOf<typeof StoredPage>;
   agents: { readonly id: string; readonly organization_id: string; readonly type: string };
 }
-
-export type WebsiteColumns = InferEntity<typeof StoredWebsite>;
 
 /** For statements that no entity fits, and removals in batches. */
 export const tables = queryBuilder<WebsiteTables>();
