@@ -6,7 +6,7 @@ const CALLBACK_PATH = '/v1/oauth/mcp/callback';
 const METADATA_PATH = '/v1/oauth/mcp/client-metadata';
 const CLIENT_NAME = 'Agent service';
 
-/** Who this service is to authorization servers. */
+/** How this service describes itself to authorization servers. */
 @Injectable()
 export class ClientIdentity {
   constructor(private readonly settings: Settings) {}

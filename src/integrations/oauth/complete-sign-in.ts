@@ -58,7 +58,7 @@ export class CompleteSignIn {
     return { signIn: taken.signIn, secrets: signInSecretsSchema.parse(JSON.parse(taken.secret)) };
   }
 
-  /** A code that was made for one address is no use, and a stale grant would replace one that works. */
+  /** A code that was made for another address cannot be exchanged, and a stale grant would replace one that works. */
   private async checkServer({ organizationId, ownerId, serverUrl }: StoredOAuthSignIn): Promise<void> {
     const server = await this.integrations.serverOf(organizationId, ownerId);
     if (server?.url !== serverUrl) throw integrationChanged();

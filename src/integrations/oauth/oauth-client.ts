@@ -70,7 +70,7 @@ export function requestOptions({ metadata, information, resource }: OAuthClient)
   };
 }
 
-/** Who answers for the tokens: the issuer, or the address where the server publishes none. */
+/** What identifies the authorization server: its issuer, or its address where it publishes none. */
 export function issuerOf({ metadata, authorizationServerUrl }: Pick<OAuthClient, 'metadata' | 'authorizationServerUrl'>): string {
   return metadata?.issuer ?? authorizationServerUrl;
 }

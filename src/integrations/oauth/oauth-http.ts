@@ -1,12 +1,14 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
-import { EgressFailed, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
+import { EgressFailed, type EgressRequest, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
 import { MAX_ANSWER_BYTES, REQUEST_MS } from './limits.js';
 
 /** All that is read of an answer's headers. A `Location` would be followed by the protocol's library. */
 const KEPT_HEADERS = ['content-type', 'www-authenticate'];
 const WITHOUT_BODY = [204, 205, 304];
+
+type OAuthRequest = Pick<EgressRequest, 'method' | 'headers' | 'body'>;
 
 /** The way of every OAuth request: tool servers name the addresses in their metadata as they like. */
 @Injectable()
@@ -25,16 +27,12 @@ export class OAuthHttp {
     return async (url, init = {}) => {
       const left = end - this.clock.monotonic();
       if (left <= 0) throw new EgressFailed('timeout', { detail: 'the server used up the time of all requests' });
-      const answer = await this.http.request(url, {
-        purpose: 'oauth',
+      const request = {
         method: init.method ?? 'GET',
         headers: Object.fromEntries(new Headers(init.headers)),
         ...(init.body === undefined || init.body === null ? {} : { body: textOf(init.body) }),
-        maxBytes: MAX_ANSWER_BYTES,
-        timeoutMs: Math.min(REQUEST_MS, left),
-        redirects: 'none',
-      });
-      return responseOf(answer);
+      };
+      return responseOf(await this.send(url, request, Math.min(REQUEST_MS, left)));
     };
   }
 
@@ -51,16 +49,14 @@ export class OAuthHttp {
   }
 
   /** What a request without a token is refused with, whatever else the server says; its body may never end. */
-  async challengeOf(url: string, request: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string }): Promise<Response> {
-    const answer = await this.http.request(url, {
-      purpose: 'oauth',
-      ...request,
-      maxBytes: MAX_ANSWER_BYTES,
-      timeoutMs: REQUEST_MS,
-      redirects: 'none',
-    });
+  async challengeOf(url: string, request: OAuthRequest): Promise<Response> {
+    const answer = await this.send(url, request, REQUEST_MS);
     answer.body.discard();
     return new Response(null, { status: statusOf(answer), headers: headersOf(answer) });
+  }
+
+  private send(url: string | URL, request: OAuthRequest, timeoutMs: number): Promise<EgressResponse> {
+    return this.http.request(url, { ...request, purpose: 'oauth', maxBytes: MAX_ANSWER_BYTES, timeoutMs, redirects: 'none' });
   }
 }
 

@@ -48,7 +48,8 @@ export class StartSignIn {
    * @throws IntegrationNotFound, OAuthNotUsed, ForbiddenByAgentAllowlist, AuthorizationServerFailed
    */
   async execute(request: SignInRequest): Promise<string> {
-    const server = await this.serverFor(request);
+    const server = await this.integrations.changeableBy(request.caller, request.agentId, request.integrationId);
+    if (!server) throw new OAuthNotUsed();
     const discovered = await this.discovery.execute(server);
     const granted = await this.grants.find(ownerOf(server));
     const grant = granted?.serverUrl === server.url && granted.status === 'authorized' ? granted : null;
@@ -64,12 +65,6 @@ export class StartSignIn {
     const secrets = { client, codeVerifier, ...(scope !== undefined && { requestedScope: scope }) };
     await this.store(server, state, request.redirectUrl, secrets);
     return authorizationUrl.href;
-  }
-
-  private async serverFor({ caller, agentId, integrationId }: SignInRequest): Promise<ProtectedServer> {
-    const server = await this.integrations.changeableBy(caller, agentId, integrationId);
-    if (!server) throw new OAuthNotUsed();
-    return server;
   }
 
   private async clientFor(

@@ -38,7 +38,7 @@ export const STEP_ITEMS = 10;
 export const STEPS_AT_ONCE = 3;
 /** Documents that one statement finds for their removal. */
 export const REMOVE_BATCH = 50;
-/** A step that has not been heard of for so long is taken to be dead. Longer than one file takes. */
+/** A step that has not renewed its lease for this long counts as dead. Longer than one file takes. */
 export const STEP_LEASE_MS = 120_000;
 /** Times that a file is begun before it counts as failed: one that ends its process each time comes to an end too. */
 export const MAX_ATTEMPTS = 3;

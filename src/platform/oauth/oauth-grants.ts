@@ -74,7 +74,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     return source.read((em) => em.findOne(this.table, keyOf(owner), { disableIdentityMap: true })) as Promise<Grant | null>;
   }
 
-  /** Replaces any grant of the owner; a refresh that is under way comes to nothing. */
+  /** Replaces any grant of the owner; a refresh that is under way stores nothing. */
   async put(transaction: Transaction, grant: Omit<Grant, keyof typeof NO_LEASE>, { tokens, client }: GrantSecrets): Promise<void> {
     const row = { ...grant, ...NO_LEASE } as object as StoredGrant;
     await transaction.em.upsert(this.table, row, { disableIdentityMap: true });
@@ -140,7 +140,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
 
   /** Asks for other tokens. @throws RefusedForGood; any other error keeps the grant */
   protected abstract request(secrets: GrantSecrets): Promise<ReceivedTokens>;
-  /** What callers are told of a grant that cannot be used. */
+  /** The error that callers get for a grant that cannot be used. */
   protected abstract failure(why: Unusable): Error;
 
   /** Columns of the context's own that change with the tokens. */

@@ -1,6 +1,6 @@
 import { p } from '@mikro-orm/core';
 
-/** Whose a grant is: the record whose secrets the vault keeps. */
+/** The record that a grant belongs to; the vault keeps the grant's secrets under it. */
 export interface GrantOwner {
   readonly organizationId: string;
   readonly id: string;

@@ -29,9 +29,8 @@ export class DiscardDriveSource implements OnModuleInit {
     });
   }
 
-  /** Of a source that is not marked, nothing. May be interrupted at any step: a second run continues. */
+  /** The source is marked, and stays so. May be interrupted at any step: a second run continues. */
   async execute(source: SourceId, signal: AbortSignal): Promise<void> {
-    if (!(await this.sources.isRemoved(source))) return;
     for (;;) {
       signal.throwIfAborted();
       const documents = await this.items.documents(source, REMOVE_BATCH);

@@ -19,7 +19,7 @@ const MIN_MODULUS_BITS = 2_048;
 
 type ReadKey = () => Promise<ServiceAccountKey>;
 
-/** With whose eyes a source sees the drive: those of a service account, or of a person who has signed in. */
+/** The account as which a source reads the drive: a service account, or that of a person who has signed in. */
 @Injectable()
 export class DriveAccounts {
   /** Tokens of service accounts, each until shortly before it expires; callers who ask at once share one request. */

@@ -39,7 +39,11 @@ export type FolderPage = z.output<typeof folderAnswer>;
 export const startTokenAnswer = z.object({ startPageToken: pageToken });
 
 /** `newStartPageToken` is on the last page: where the next sync begins. */
-export const changesAnswer = z.object({ changes: listOf(change), nextPageToken: pageToken.optional(), newStartPageToken: pageToken.optional() });
+export const changesAnswer = z.object({
+  changes: listOf(change),
+  nextPageToken: pageToken.optional(),
+  newStartPageToken: pageToken.optional(),
+});
 export type ChangesPage = z.output<typeof changesAnswer>;
 
 /** Whether an id can stand in the path of a request. */

@@ -8,7 +8,7 @@ import { DOWNLOAD_MS, MAX_ANSWER_BYTES, PAGE_SIZE, REQUEST_MS } from '../limits.
 import { changesAnswer, type ChangesPage, FILE_FIELDS, fileAnswer, folderAnswer, type FolderPage, startTokenAnswer } from './drive-answers.js';
 import { DriveHttp, type DriveResponse, readJson } from './drive-http.js';
 
-/** Who asks: the bearer tokens of a service account or of a person's sign-in. */
+/** The bearer tokens of a service account, or of a person's sign-in. */
 export interface DriveAccess {
   /** @throws DriveFailure */
   token(): Promise<string>;
@@ -68,7 +68,13 @@ export class DriveApi {
     return this.content(access, `${pathOf(id)}/export`, { mimeType }, signal);
   }
 
-  private async json<Schema extends z.ZodType>(schema: Schema, access: DriveAccess, path: string, query: Query, signal?: AbortSignal): Promise<z.output<Schema>> {
+  private async json<Schema extends z.ZodType>(
+    schema: Schema,
+    access: DriveAccess,
+    path: string,
+    query: Query,
+    signal?: AbortSignal,
+  ): Promise<z.output<Schema>> {
     const limits = { maxBytes: MAX_ANSWER_BYTES, timeoutMs: REQUEST_MS, ...(signal && { signal }) };
     return readJson(schema, await this.get(access, path, query, limits));
   }

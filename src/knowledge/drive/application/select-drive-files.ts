@@ -14,7 +14,7 @@ export interface DriveSelection {
   readonly fileIds: readonly string[];
 }
 
-/** Has an agent know files of a drive as a service account sees them, in place of what it knew through one before. */
+/** Makes files that a service account sees known to an agent, in place of those that it knew through a service account before. */
 @Injectable()
 export class SelectDriveFiles {
   constructor(

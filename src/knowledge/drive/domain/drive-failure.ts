@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<DriveFailureReason, ErrorKind>> = {
   endless: 'bad_gateway',
 };
 
-/** The drive did not do what it was asked. `message` is public: it ends up in answers and as a sync's last error. */
+/** The drive did not do what it was asked. `message` is public: answers and the last error of a sync show it. */
 export class DriveFailure extends DomainError {
   constructor(
     readonly reason: DriveFailureReason,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../platform/stored-json/index.js';
-/** An entry of a drive as it was told last. */
+
+/** An entry of a drive as the drive described it last. */
 export interface DriveFile {
   readonly id: string;
   readonly name: string;
@@ -8,7 +9,7 @@ export interface DriveFile {
   readonly isTrashed: boolean;
   /** In bytes; null for the drive's own documents. */
   readonly size: number | null;
-  /** Where a person looks at it; https alone. */
+  /** Where a person can look at it; only https. */
   readonly url: string | null;
   readonly parents: readonly string[];
   /** Of a shortcut. */

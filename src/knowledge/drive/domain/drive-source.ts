@@ -1,6 +1,6 @@
 import type { SyncStatus } from '../../index/domain/sync-status.js';
 
-/** With whose eyes the drive is seen. */
+/** The account as which the drive is read: a service account, or that of a person who has signed in. */
 export type DriveSourceKind = 'service_account' | 'sign_in';
 
 export interface SourceId {

@@ -3,16 +3,23 @@ import { ValidationFailed } from '../../../platform/errors/index.js';
 
 const MAX_KEY_LENGTH = 16_384;
 const MAX_TEXT = 320;
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-/** What is kept of a key file. Every address in it is left out: requests go to those of the settings. `privateKey` is PKCS #8, PEM. */
-export const serviceAccountKey = z.object({ clientEmail: z.string(), projectId: z.string(), privateKeyId: z.string().nullable(), privateKey: z.string() });
+/** What is kept of a key file. Every address in it is left out: requests go to those of the settings. */
+export const serviceAccountKey = z.object({
+  clientEmail: z.string(),
+  projectId: z.string(),
+  privateKeyId: z.string().nullable(),
+  /** PKCS #8, PEM. */
+  privateKey: z.string(),
+});
 export type ServiceAccountKey = z.output<typeof serviceAccountKey>;
 
 const keyFile = z.object(
   {
     type: z.literal('service_account', "is not the key file of a service account: its 'type' is not 'service_account'"),
     private_key: text('private_key', MAX_KEY_LENGTH),
-    client_email: text('client_email', MAX_TEXT).regex(/^[^\s@]+@[^\s@]+$/, "is not a key file: its 'client_email' is not an e-mail address"),
+    client_email: text('client_email', MAX_TEXT).regex(EMAIL, "is not a key file: its 'client_email' is not an e-mail address"),
     project_id: text('project_id', MAX_TEXT),
     private_key_id: z.string().min(1).max(MAX_TEXT).nullable().catch(null),
   },
@@ -28,7 +35,7 @@ export function parseKeyFile(content: string): ServiceAccountKey {
   try {
     json = JSON.parse(content);
   } catch {
-    // The parser's own message quotes what it stumbled over, which may be a part of the key.
+    // The parser's own message quotes the text at the error, which may be a part of the key.
     throw refused('must hold the JSON key file as it was downloaded, as plain JSON text (not base64)');
   }
   const { data, error } = keyFile.safeParse(json);
@@ -41,6 +48,7 @@ export function refused(what: string): ValidationFailed {
 }
 
 function text(name: string, max: number): z.ZodString {
-  const [missing, odd] = [`is not complete: it lacks '${name}'`, `is not a key file: its '${name}' is too long or holds characters that no key file has`];
+  const missing = `is not complete: it lacks '${name}'`;
+  const odd = `is not a key file: its '${name}' is too long or holds characters that no key file has`;
   return z.string(missing).min(1, missing).max(max, odd).refine((value) => value.isWellFormed() && !value.includes('\0'), odd);
 }

@@ -76,7 +76,7 @@ export class DriveSyncResponse {
   readonly state!: SyncState;
   @TimestampField({ nullable: true, description: 'The end of the last sync that did not fail.' })
   readonly lastSuccessfulSyncAt!: string | null;
-  @StringField({ nullable: true, description: 'What the last sync that ended had to complain of; kept while another one is under way.' })
+  @StringField({ nullable: true, description: 'What failed in the last sync that ended; kept while another one is under way.' })
   readonly lastError!: string | null;
   @TimestampField({ nullable: true, description: 'When the newest sync began; null before the first.' })
   readonly startedAt!: string | null;
@@ -87,7 +87,7 @@ export class DriveSourceResponse {
   readonly files!: readonly DriveFileResponse[];
   @UuidField({ description: 'The service account; of a sign-in, an id of its own.' })
   readonly integrationId!: string;
-  @ObjectField(() => DriveSyncResponse, { description: 'How the newest sync stands.' })
+  @ObjectField(() => DriveSyncResponse, { description: 'The state of the newest sync.' })
   readonly sync!: DriveSyncResponse;
   @IntegerField({ min: 0, description: 'Passages of its files that are indexed.' })
   readonly chunks!: number;

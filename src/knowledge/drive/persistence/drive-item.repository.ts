@@ -7,6 +7,8 @@ import type { SourceId, SyncTotals } from '../domain/drive-source.js';
 import { type DriveItem, StoredDriveItem } from './drive.entities.js';
 import type { ClaimedSource } from './drive-source.repository.js';
 
+export type ItemOutcome = Pick<DriveItem, 'result' | 'error' | 'documentId'>;
+
 const WRONG = { result: { $in: ['failed', 'unreadable', 'gone'] } } as const;
 
 const tables = queryBuilder<{
@@ -41,7 +43,7 @@ export class DriveItemRepository {
     await em.nativeUpdate(StoredDriveItem, { ...items, result: 'failed', kind: 'file' }, { todo: 'fetch' });
   }
 
-  /** A listing that was not completed is of no use to the one that begins now. */
+  /** The listing that begins now starts over what an earlier one did not complete. */
   async forgetListing({ em }: Transaction, source: ClaimedSource): Promise<void> {
     const where = { ...itemsOf(source), todo: { $in: ['look_up', 'list', 'remove'] as const } };
     await em.nativeUpdate(StoredDriveItem, where, { todo: null, pageToken: null, pages: 0 });
@@ -62,9 +64,10 @@ export class DriveItemRepository {
     await em.flush();
   }
 
-  /** @returns false when it is gone */
-  async settle({ em }: Pick<Transaction, 'em'>, source: ClaimedSource, fileId: string, settled: Pick<DriveItem, 'todo' | 'result' | 'error' | 'documentId'>): Promise<boolean> {
-    return (await em.nativeUpdate(StoredDriveItem, { ...itemsOf(source), fileId }, { ...settled, attempts: 0 })) > 0;
+  /** Its work is done. @returns false when it is gone */
+  async settle({ em }: Transaction, source: ClaimedSource, fileId: string, outcome: ItemOutcome): Promise<boolean> {
+    const settled = { ...outcome, todo: null, attempts: 0 };
+    return (await em.nativeUpdate(StoredDriveItem, { ...itemsOf(source), fileId }, settled)) > 0;
   }
 
   /** @param pageToken null at the end of the folder */
@@ -95,7 +98,7 @@ export class DriveItemRepository {
     return new Map(items.filter(({ todo }) => withRemoved || todo !== 'remove').map((item) => [item.fileId, item]));
   }
 
-  /** In a full sync, of what it has seen. */
+  /** In a full sync, only items that it has seen count. */
   async counts({ em }: Transaction, source: ClaimedSource): Promise<{ readonly files: number; readonly folders: number }> {
     const counted = { ...itemsOf(source), ...(source.isFull && { seenIn: source.syncId }) };
     const files = await em.count(StoredDriveItem, { ...counted, kind: { $in: ['file', 'unknown'] } });

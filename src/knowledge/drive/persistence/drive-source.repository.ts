@@ -35,7 +35,7 @@ export class DriveSourceRepository {
     return agentExists(transaction, organizationId, agentId, 'for no key update');
   }
 
-  /** Begins its sync; one that is under way comes to nothing. The caller holds the agent. @returns the source's id */
+  /** Begins its sync in place of one that is under way. The caller has locked the agent. @returns the source's id */
   async put({ em }: Transaction, selection: Selection, now: Date): Promise<string> {
     const { organizationId, agentId, kind } = selection;
     const begun = { ...beginning(now), ...selection, isFull: true, isTruncated: false, changeToken: null };
@@ -64,10 +64,6 @@ export class DriveSourceRepository {
   /** Removed ones of an agent. */
   removedOf(organizationId: string, agentId: string): Promise<SourceId[]> {
     return this.database.read((em) => em.find(StoredDriveSource, { organizationId, agentId, removedAt: { $ne: null } }, ID));
-  }
-
-  async isRemoved({ organizationId, id }: SourceId): Promise<boolean> {
-    return (await this.database.read((em) => em.count(StoredDriveSource, { organizationId, id, removedAt: { $ne: null } }))) > 0;
   }
 
   /** The last of a removed one, with its items and its grant. */
@@ -120,7 +116,7 @@ export class DriveSourceRepository {
     else note();
   }
 
-  /** Takes the lease of steps of any organization that did not begin, or were not heard of, before `before`; their next one is due at `until`. */
+  /** Takes the lease from steps of any organization that were due, or had to renew their lease, before `before`. Their next step is due at `until`. */
   async takeOverdue({ em }: Transaction, before: Date, until: Date, limit: number): Promise<SourceId[]> {
     const where = { state: 'IN_PROGRESS', removedAt: null, dueAt: { $lt: before } } as const;
     const overdue = await em.find(StoredDriveSource, where, { orderBy: { dueAt: 'asc' }, limit, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE });

@@ -48,7 +48,7 @@ export const StoredDriveSource = defineEntity({
     isTruncated: p.boolean(),
     changeToken: p.text().strictNullable(),
     changePages: p.integer(),
-    /** Steps in a row that came to nothing. */
+    /** Steps in a row that made no progress. */
     stalls: p.integer(),
     /** Of the step that works on it. */
     lease: p.uuid().strictNullable(),
@@ -105,7 +105,7 @@ export const StoredDriveSignIn = defineEntity({
   properties: {
     ...signInProperties('agent_id'),
     fileIds: FILE_IDS.property(),
-    /** Where the drive sends the browser, as it was told. */
+    /** Where the drive sends the browser. The token request has to repeat it (RFC 6749, 4.1.3). */
     redirectUri: p.text(),
   },
 });

@@ -6,7 +6,7 @@ import { FileStore } from '../../../platform/files/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import { UploadNotFound } from '../domain/upload.errors.js';
-import { type Upload, uploadKey } from '../domain/upload.js';
+import { uploadKey } from '../domain/upload.js';
 import { removeUpload } from '../jobs/upload.jobs.js';
 import { REMOVE_BATCH, UNFINISHED_MS } from '../limits.js';
 import { UploadRepository } from '../persistence/upload.repository.js';
@@ -43,8 +43,9 @@ export class RemoveUpload implements AgentDataHolder, OnModuleInit {
 
   /** Removes what is left of a file that no reader sees any more. @throws FileStoreUnavailable; the reason of `signal` when it aborts */
   async finish(organizationId: string, id: string, signal: AbortSignal): Promise<void> {
-    const removed = await this.uploads.findRemoved(organizationId, id);
-    if (removed) await this.discard(removed, signal);
+    await this.index.remove(organizationId, [id], signal);
+    await this.store.remove(uploadKey({ organizationId, id }));
+    await this.uploads.delete(organizationId, id);
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
@@ -59,14 +60,8 @@ export class RemoveUpload implements AgentDataHolder, OnModuleInit {
       batch = await this.uploads.removedOf(agent, REMOVE_BATCH);
       for (const upload of batch) {
         signal.throwIfAborted();
-        await this.discard(upload, signal);
+        await this.finish(upload.organizationId, upload.id, signal);
       }
     } while (batch.length === REMOVE_BATCH);
-  }
-
-  private async discard({ organizationId, id }: Pick<Upload, 'id' | 'organizationId'>, signal: AbortSignal): Promise<void> {
-    await this.index.remove(organizationId, [id], signal);
-    await this.store.remove(uploadKey({ organizationId, id }));
-    await this.uploads.delete(organizationId, id);
   }
 }

@@ -7,22 +7,18 @@ import { CHECK_BATCH, CHECK_EVERY_MINUTES, UNFINISHED_MS, UNPARSED_MS, UNREMOVED
 import { type StaleStates, UploadRepository } from '../persistence/upload.repository.js';
 import { parseUpload, removeUpload } from './upload.jobs.js';
 
-/** Gives a new job to uploads that have lost theirs: no file stays half stored, `processing` or half removed for ever. */
+/** Gives a new job to uploads that have lost theirs, so that none stays half stored, `processing` or half removed. */
 export const checkUploads = defineJob({
   name: 'knowledge.check-uploads',
   payload: z.object({}),
   schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
 });
 
-interface Check extends Pick<StaleStates, 'from' | 'to'> {
-  readonly afterMs: number;
-}
-
-const CHECKS: readonly Check[] = [
+const CHECKS = [
   { from: 'pending', to: 'removing', afterMs: UNFINISHED_MS },
   { from: 'removing', to: 'removing', afterMs: UNREMOVED_MS },
   { from: 'processing', to: 'processing', afterMs: UNPARSED_MS },
-];
+] as const;
 
 @Processor(checkUploads.name)
 export class CheckUploadsProcessor extends WorkerHost {

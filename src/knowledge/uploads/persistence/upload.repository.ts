@@ -34,7 +34,7 @@ export interface StaleStates {
   readonly since: Date;
 }
 
-/** Each write names the states that it begins from: of an upload that was removed meanwhile nothing comes back. */
+/** Each write names the states that it begins from, so that it does not bring back an upload that was removed meanwhile. */
 @Injectable()
 export class UploadRepository {
   constructor(private readonly database: Database) {}
@@ -73,11 +73,6 @@ export class UploadRepository {
   async softDelete({ em }: Transaction, organizationId: string, agentId: string, id: string, now: Date): Promise<boolean> {
     const where = { organizationId, agentId, id, status: { $in: SHOWN } };
     return (await em.nativeUpdate(StoredUpload, where, { status: 'removing' as const, changedAt: now })) > 0;
-  }
-
-  /** @returns null for one that is not to be removed, and for one whose removal has ended */
-  async findRemoved(organizationId: string, id: string): Promise<Pick<Upload, 'id' | 'organizationId'> | null> {
-    return this.database.read((em) => em.findOne(StoredUpload, { organizationId, id, status: 'removing' }, { fields: ['id', 'organizationId'] }));
   }
 
   /** Once nothing is left that leads from it. */

@@ -10,7 +10,7 @@ import { DriveFailure } from '../../domain/drive-failure.js';
 import { exportsOf, isReadable } from '../../domain/drive-file.js';
 import { STEP_LEASE_MS } from '../../limits.js';
 import type { DriveItem } from '../../persistence/drive.entities.js';
-import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
+import { DriveItemRepository, type ItemOutcome } from '../../persistence/drive-item.repository.js';
 import { type ClaimedSource, DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
 import { DriveApi } from '../drive-api.js';
 import type { SyncStep } from './sync-step.js';
@@ -60,14 +60,16 @@ export class DriveFetching {
   async gone(source: ClaimedSource, item: DriveItem): Promise<void> {
     if (item.via !== 'selected') return this.remove(source, item);
     if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
-    const result = { todo: null, result: 'gone', error: GONE, documentId: null } as const;
-    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, item.fileId, result));
+    await this.settle(source, item, { result: 'gone', error: GONE, documentId: null });
   }
 
   /** Notes that it could not be brought in; what was read of it before stays. */
   async fail(source: ClaimedSource, item: DriveItem, error: string, result: 'failed' | 'unreadable' = 'failed'): Promise<void> {
-    const settled = { todo: null, result, error, documentId: item.documentId } as const;
-    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, item.fileId, settled));
+    await this.settle(source, item, { result, error, documentId: item.documentId });
+  }
+
+  private async settle(source: ClaimedSource, { fileId }: DriveItem, outcome: ItemOutcome): Promise<void> {
+    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, fileId, outcome));
   }
 
   private async load({ access, signal }: SyncStep, item: DriveItem): Promise<Content> {
@@ -106,8 +108,8 @@ export class DriveFetching {
     const { organizationId, agentId, id } = source;
     const document = { organizationId, agentId, kind: 'drive', key: `${id}/${fileId}`, title: name, url, scope: null } as const;
     const indexed = await this.index.put(document, parsed, async (transaction, { documentId }) => {
-      const result = { todo: null, result: 'indexed', error: null, documentId } as const;
-      return (await this.sources.isHeld(transaction, source)) && this.items.settle(transaction, source, fileId, result);
+      if (!(await this.sources.isHeld(transaction, source))) return false;
+      return this.items.settle(transaction, source, fileId, { result: 'indexed', error: null, documentId });
     });
     if (!indexed) throw new LeaseLost();
   }

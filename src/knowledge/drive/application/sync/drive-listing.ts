@@ -14,7 +14,7 @@ import type { SyncStep } from './sync-step.js';
 
 /** What the account cannot see. */
 const UNSEEN: readonly DriveFailureReason[] = ['not_found', 'forbidden'];
-/** Answers after which the place in the drive's changes is worth nothing any more. */
+/** Answers after which the page token of the drive's changes cannot be used any more. */
 const LOST: readonly DriveFailureReason[] = ['not_found', 'bad_request', 'forbidden', 'too_large', 'answer'];
 
 /**
