@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type * as ChunkTermsModule from '../src/knowledge/index/domain/chunk-terms.ts';
 import type * as IndexedScopeModule from '../src/knowledge/index/persistence/indexed-scope.ts';
 import type * as PostingsModule from '../src/knowledge/index/persistence/postings.sql.ts';
+import type * as DatabaseModule from '../src/platform/database/index.ts';
 import type { SqlExecutor } from '../src/platform/database/index.ts';
 import { built } from './knowledge-stage.ts';
 import { ZipfText } from './knowledge-text.ts';
@@ -37,7 +38,8 @@ function documentOf(text: ZipfText, key: string) {
 async function insertDocuments(database: SqlExecutor, organizationId: string, agentId: string, documents: readonly FilledDocument[]): Promise<void> {
   const { TermAnalyzer } = await built<typeof ChunkTermsModule>('knowledge/index/domain/chunk-terms.js');
   const { indexedScopeOf } = await built<typeof IndexedScopeModule>('knowledge/index/persistence/indexed-scope.js');
-  const { insertTermsParameters, insertTermsSql, lockPartition } = await built<typeof PostingsModule>('knowledge/index/persistence/postings.sql.js');
+  const { statement } = await built<typeof DatabaseModule>('platform/database/index.js');
+  const { insertTerms, lockPartition, TERMS, termsOf } = await built<typeof PostingsModule>('knowledge/index/persistence/postings.sql.js');
   await database.query(
     `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, digest, revision, chunks, bytes, created_at, updated_at)
      select id, $1::uuid, $2::uuid, 'website', key, sha256(key::bytea), title, null, '', 1, $4::integer, 0, now(), now()
@@ -49,13 +51,14 @@ async function insertDocuments(database: SqlExecutor, organizationId: string, ag
   const partition = await lockPartition(database, { organizationId, agentId }, { scope: indexedScopeOf(null), chunks: chunks.length, language: 'en' });
   const numbered = chunks.map(({ chunk, terms }, index) => ({ number: partition.firstNumber + index, terms, chunk }));
   const rows = numbered.map(({ chunk, number, terms }) => ({ ...chunk, number, length: terms.length }));
-  await database.query(
-    `with ${insertTermsSql(4)}
+  const insert = statement(
+    { organizationId: 'uuid', agentId: 'uuid', rows: 'jsonb', ...TERMS },
+    (p) => `with ${insertTerms(p)}
      insert into knowledge_chunks (id, organization_id, agent_id, document_id, position, heading, page, text, digest, valid_from, partition, number, length)
-     select id, $1::uuid, $2::uuid, document, position, heading, null, text, '', 1, $4::integer, number, length
-       from jsonb_to_recordset($3::text::jsonb) as t(id uuid, document uuid, position integer, heading text, text text, number integer, length integer)`,
-    [organizationId, agentId, JSON.stringify(rows), ...insertTermsParameters(partition.id, numbered, true)],
+     select id, ${p.organizationId}, ${p.agentId}, document, position, heading, null, text, '', 1, ${p.partition}, number, length
+       from jsonb_to_recordset(${p.rows}) as t(id uuid, document uuid, position integer, heading text, text text, number integer, length integer)`,
   );
+  await insert.run(database, { organizationId, agentId, rows, ...termsOf(partition.id, numbered, true) });
 }
 
 /** Gives every chunk a vector of the model that serves, each another one. */

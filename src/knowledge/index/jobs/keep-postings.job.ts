@@ -7,7 +7,7 @@ import { analyzed } from '../application/indexing/prepared-document.js';
 import { TermAnalyzer } from '../domain/chunk-terms.js';
 import { COMPACTED_AT_ONCE, INSERTED_AT_ONCE, KEEP_POSTINGS_EVERY_MINUTES } from '../limits.js';
 import { indexedScopeOf } from '../persistence/indexed-scope.js';
-import { placeUnplaced, readUnplacedChunks, type UnplacedChunk } from '../persistence/placed-chunks.sql.js';
+import { placeUnplaced, READ_UNPLACED, type UnplacedChunk } from '../persistence/placed-chunks.sql.js';
 import { compactTerms, endCompaction, lockPartition, readSparseBlock } from '../persistence/postings.sql.js';
 
 const payload = z.object({});
@@ -45,7 +45,7 @@ export class KeepPostings extends WorkerHost {
 
   /** @returns whether there may be more; false also where another writer has changed them meanwhile, until the next time */
   private async placeSome(): Promise<boolean> {
-    const read = await readUnplacedChunks(this.database, INSERTED_AT_ONCE);
+    const read = await READ_UNPLACED.run<UnplacedChunk>(this.database, { limit: INSERTED_AT_ONCE });
     const [first] = read;
     if (!first) return false;
     const chunks = read.filter(({ documentId }) => documentId === first.documentId);

@@ -7,10 +7,10 @@ import type { DocumentKey, IndexedSource } from '../application/indexing/indexed
 import type { AnalyzedChunk, PreparedDocument } from '../application/indexing/prepared-document.js';
 import type { SourceKind, StoreUsage } from '../domain/source-kind.js';
 import { type ChangedChunk, type ChunkRow, type DocumentRow, REMOVED, VALID_FOR_GOOD } from '../domain/write-plan.js';
-import { CHANGE_CHUNKS, DELETE_CHUNKS, PLACES, READ_DOCUMENT, showWithChunks } from './documents.sql.js';
+import { CHANGE_CHUNKS, DELETE_CHUNKS, INSERT_CHUNKS, PLACES, READ_DOCUMENT, SHOW_NEW_DOCUMENT, SHOW_NEXT_REVISION } from './documents.sql.js';
 import { indexedScopeOf } from './indexed-scope.js';
 import { keyDigest, StoredChunk, StoredDocument } from './knowledge.schema.js';
-import { placeChunks, type PlacedChunk } from './postings.sql.js';
+import { lockPartition, placeChunks, type PlacedChunk, termsOf } from './postings.sql.js';
 
 export interface SeenDocument {
   readonly document: DocumentRow | null;
@@ -58,9 +58,48 @@ export class DocumentRepository {
     await em.nativeUpdate(StoredDocument, { organizationId, id }, { writer });
   }
 
-  /** As `showWithChunks` says. */
-  showAtOnce(transaction: Transaction, source: IndexedSource, prepared: PreparedDocument, seen: DocumentRow | null, added: readonly AnalyzedChunk[]): Promise<string | null> {
-    return showWithChunks(transaction, source, prepared, seen, added, this.clock.now());
+  /** Chunks of the next revision of a document, which nobody sees before it. */
+  async insertChunks(transaction: Transaction, source: IndexedSource, prepared: PreparedDocument, document: DocumentRow, chunks: readonly AnalyzedChunk[]): Promise<void> {
+    const added = await this.newChunks(transaction, source, prepared, chunks, document.revision + 1, false);
+    await INSERT_CHUNKS.run(transaction, { ...added, id: document.id });
+  }
+
+  /**
+   * Stores a document that was not there, or its next revision, with its new chunks.
+   * @param seen the document as it was when its new chunks were planned; null where it was not there
+   * @returns its id; null where it is not as it was seen: the transaction must not commit then
+   */
+  async showAtOnce(
+    transaction: Transaction,
+    source: IndexedSource,
+    prepared: PreparedDocument,
+    seen: DocumentRow | null,
+    chunks: readonly AnalyzedChunk[],
+  ): Promise<string | null> {
+    const { kind, key, url, scope } = source;
+    const { title, bytes } = prepared;
+    const added = await this.newChunks(transaction, source, prepared, chunks, (seen?.revision ?? 0) + 1, true);
+    const id = seen?.id ?? source.id ?? newId();
+    const shown = { id, title, url, scope, digest: Buffer.from(prepared.digest, 'hex'), chunks: prepared.chunks.length, bytes, now: this.clock.now() };
+    const [row] = seen
+      ? await SHOW_NEXT_REVISION.run<{ id: string }>(transaction, { ...added, ...shown, seenRevision: seen.revision })
+      : await SHOW_NEW_DOCUMENT.run<{ id: string }>(transaction, { ...added, ...shown, kind, key: storableText(key), keyDigest: keyDigest(key) });
+    return row?.id ?? null;
+  }
+
+  /** Reserves numbers for the chunks, which takes the agent's lock. */
+  private async newChunks(
+    transaction: Transaction,
+    { organizationId, agentId, scope }: IndexedSource,
+    { language }: PreparedDocument,
+    chunks: readonly AnalyzedChunk[],
+    validFrom: number,
+    isVisible: boolean,
+  ) {
+    const partition = await lockPartition(transaction, { organizationId, agentId }, { scope: indexedScopeOf(scope), chunks: chunks.length, language });
+    const numbered = chunks.map((chunk, index) => ({ ...chunk, number: partition.firstNumber + index }));
+    const rows = numbered.map(({ terms, ...chunk }) => ({ ...chunk, id: newId(), length: terms.length }));
+    return { organizationId, agentId, validFrom, rows, ...termsOf(partition.id, numbered, isVisible) };
   }
 
   /** Makes the next revision the one that is seen, and has keywords find its chunks. */

@@ -2,14 +2,9 @@
  * Hot path: every page of a crawl, file and upload passes these statements. The embedded database takes longer to begin a statement than
  * to carry it out, so that a document is read with its chunks in one, and stored with its new chunks and their terms in one.
  */
-import { type SqlExecutor, statement, storableJson, storableText } from '../../../platform/database/index.js';
-import { newId } from '../../../platform/ids/index.js';
-import type { IndexedSource } from '../application/indexing/indexed-document.js';
-import type { AnalyzedChunk, PreparedDocument } from '../application/indexing/prepared-document.js';
-import type { DocumentRow } from '../domain/write-plan.js';
-import { indexedScopeOf } from './indexed-scope.js';
-import { keyDigest, VISIBLE_CHUNK } from './knowledge.schema.js';
-import { insertTermsParameters, insertTermsSql, lockPartition } from './postings.sql.js';
+import { type ParameterReferences, statement } from '../../../platform/database/index.js';
+import { VISIBLE_CHUNK } from './knowledge.schema.js';
+import { insertTerms, TERMS } from './postings.sql.js';
 
 /** `chunks` is the JSON of `ChunkRow[]`; null where there are none, and where the document has the digest already. */
 export const READ_DOCUMENT = statement(
@@ -49,73 +44,42 @@ export const DELETE_CHUNKS = statement(
   returning partition, number`,
 );
 
-/** What is stored with new chunks: a statement that yields the document's id, whose own parameters are from `$11` on. */
-const withDocument = (document: string): string => `
+/** `rows` are chunks of the document's revision `validFrom`, of which keywords are to find the terms. */
+const NEW_CHUNKS = { organizationId: 'uuid', agentId: 'uuid', validFrom: 'integer', rows: 'jsonb', ...TERMS } as const;
+
+/** @param document a statement that yields the document's id: where it yields none, nothing but terms is written, and the transaction must not commit */
+const withChunks = (p: ParameterReferences<typeof NEW_CHUNKS>, document: string): string => `
   with document as (${document}),
   chunks as (
     insert into knowledge_chunks (id, organization_id, agent_id, document_id, position, heading, anchor, page, text, digest, valid_from, partition, number, length)
-    select t.id, $1::uuid, $2::uuid, document.id, t.position, t.heading, t.anchor, t.page, t.text, decode(t.digest, 'hex'), $4::integer, $5::integer, t.number, t.length
-      from document, jsonb_to_recordset($3::text::jsonb)
+    select t.id, ${p.organizationId}, ${p.agentId}, document.id, t.position, t.heading, t.anchor, t.page, t.text, decode(t.digest, 'hex'), ${p.validFrom},
+           ${p.partition}, t.number, t.length
+      from document, jsonb_to_recordset(${p.rows})
         as t(id uuid, position integer, heading text, anchor text, page integer, text text, digest text, number integer, length integer)),
-  ${insertTermsSql(5)}
+  ${insertTerms(p)}
   select id::text as id from document`;
 
-const INSERT_CHUNKS = withDocument('select $11::uuid as id');
+export const INSERT_CHUNKS = statement({ ...NEW_CHUNKS, id: 'uuid' }, (p) => withChunks(p, `select ${p.id} as id`));
 
-const SHOW_NEXT_REVISION = withDocument(`
-  update knowledge_documents set revision = revision + 1, title = $11::text, url = $12::text, scope = $13::text::jsonb, digest = decode($14::text, 'hex'),
-         chunks = $15::integer, bytes = $16::integer, updated_at = $17::timestamptz
-   where organization_id = $1::uuid and id = $18::uuid and revision = $19::integer and writer is null returning id`);
+/** What is told of a document besides its chunks. */
+const SHOWN = { id: 'uuid', title: 'text', url: 'text', scope: 'jsonb', digest: 'bytea', chunks: 'integer', bytes: 'integer', now: 'timestamptz' } as const;
 
-const SHOW_NEW_DOCUMENT = withDocument(`
-  insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, scope, digest, revision, chunks, bytes, created_at, updated_at)
-  values ($18::uuid, $1::uuid, $2::uuid, $19::text, $20::text, $21::bytea, $11::text, $12::text, $13::text::jsonb, decode($14::text, 'hex'), 1,
-          $15::integer, $16::integer, $17::timestamptz, $17::timestamptz)
-  on conflict (agent_id, kind, key_digest) do nothing returning id`);
+/** Of a document whose revision is still the one that was seen. */
+export const SHOW_NEXT_REVISION = statement({ ...NEW_CHUNKS, ...SHOWN, seenRevision: 'integer' }, (p) =>
+  withChunks(
+    p,
+    `update knowledge_documents set revision = revision + 1, title = ${p.title}, url = ${p.url}, scope = ${p.scope}, digest = ${p.digest}, chunks = ${p.chunks},
+            bytes = ${p.bytes}, updated_at = ${p.now}
+      where organization_id = ${p.organizationId} and id = ${p.id} and revision = ${p.seenRevision} and writer is null returning id`,
+  ),
+);
 
-/** Chunks of the next revision of a document, which nobody sees before it. */
-export async function insertChunks(
-  transaction: SqlExecutor,
-  source: IndexedSource,
-  { language }: PreparedDocument,
-  { id, revision }: DocumentRow,
-  chunks: readonly AnalyzedChunk[],
-): Promise<void> {
-  await transaction.query(INSERT_CHUNKS, [...(await chunkParameters(transaction, source, language, chunks, revision + 1, false)), id]);
-}
-
-/**
- * A document that was not there, or its next revision, with its new chunks.
- * @param seen the document as it was when its new chunks were planned; null where it was not there
- * @returns its id; null where it is not as it was seen: the transaction must not commit then
- */
-export async function showWithChunks(
-  transaction: SqlExecutor,
-  source: IndexedSource,
-  prepared: PreparedDocument,
-  seen: DocumentRow | null,
-  added: readonly AnalyzedChunk[],
-  now: Date,
-): Promise<string | null> {
-  const scope = source.scope === null ? null : storableJson(source.scope);
-  const shown = [prepared.title, source.url, scope, prepared.digest, prepared.chunks.length, prepared.bytes, now.toISOString()];
-  const own = seen ? [seen.id, seen.revision] : [source.id ?? newId(), source.kind, storableText(source.key), keyDigest(source.key)];
-  const chunks = await chunkParameters(transaction, source, prepared.language, added, (seen?.revision ?? 0) + 1, true);
-  const [row] = await transaction.query<{ id: string }>(seen ? SHOW_NEXT_REVISION : SHOW_NEW_DOCUMENT, [...chunks, ...shown, ...own]);
-  return row?.id ?? null;
-}
-
-/** Reserves numbers for the chunks, which takes the agent's lock. */
-async function chunkParameters(
-  transaction: SqlExecutor,
-  source: IndexedSource,
-  language: string | null,
-  chunks: readonly AnalyzedChunk[],
-  validFrom: number,
-  isVisible: boolean,
-): Promise<unknown[]> {
-  const partition = await lockPartition(transaction, source, { scope: indexedScopeOf(source.scope), chunks: chunks.length, language });
-  const numbered = chunks.map((chunk, index) => ({ ...chunk, number: partition.firstNumber + index }));
-  const rows = numbered.map(({ terms, ...chunk }) => ({ ...chunk, id: newId(), length: terms.length }));
-  return [source.organizationId, source.agentId, JSON.stringify(rows), validFrom, ...insertTermsParameters(partition.id, numbered, isVisible)];
-}
+export const SHOW_NEW_DOCUMENT = statement({ ...NEW_CHUNKS, ...SHOWN, kind: 'text', key: 'text', keyDigest: 'bytea' }, (p) =>
+  withChunks(
+    p,
+    `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, scope, digest, revision, chunks, bytes, created_at, updated_at)
+     values (${p.id}, ${p.organizationId}, ${p.agentId}, ${p.kind}, ${p.key}, ${p.keyDigest}, ${p.title}, ${p.url}, ${p.scope}, ${p.digest}, 1,
+             ${p.chunks}, ${p.bytes}, ${p.now}, ${p.now})
+     on conflict (agent_id, kind, key_digest) do nothing returning id`,
+  ),
+);

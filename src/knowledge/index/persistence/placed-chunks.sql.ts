@@ -3,7 +3,7 @@ import { type SqlExecutor, statement } from '../../../platform/database/index.js
 import type { SearchScope } from '../application/search/search-scope.js';
 import type { ChunkTerms } from '../domain/chunk-terms.js';
 import { VISIBLE_CHUNK } from './knowledge.schema.js';
-import { insertTermsParameters, insertTermsSql, type Partition } from './postings.sql.js';
+import { insertTerms, type Partition, TERMS, termsOf } from './postings.sql.js';
 
 /** Where the postings of a chunk are. */
 export interface ChunkPlace {
@@ -53,14 +53,22 @@ export interface UnplacedChunk {
 }
 
 /** Of all organizations; those of a document one after the other. */
-export function readUnplacedChunks(executor: SqlExecutor, limit: number): Promise<UnplacedChunk[]> {
-  return executor.query<UnplacedChunk>(
-    `select c.id::text as "chunkId", d.id::text as "documentId", d.organization_id::text as "organizationId", d.agent_id::text as "agentId", d.scope, d.title, c.heading, c.text
-       from knowledge_chunks c join knowledge_documents d on d.id = c.document_id
-      where c.number is null and ${VISIBLE_CHUNK} order by c.document_id, c.position limit $1::integer`,
-    [limit],
-  );
-}
+export const READ_UNPLACED = statement(
+  { limit: 'integer' },
+  (p) => `
+  select c.id::text as "chunkId", d.id::text as "documentId", d.organization_id::text as "organizationId", d.agent_id::text as "agentId", d.scope, d.title, c.heading, c.text
+    from knowledge_chunks c join knowledge_documents d on d.id = c.document_id
+   where c.number is null and ${VISIBLE_CHUNK} order by c.document_id, c.position limit ${p.limit}`,
+);
+
+const PLACE_UNPLACED = statement(
+  { organizationId: 'uuid', rows: 'jsonb', ...TERMS },
+  (p) => `
+  with ${insertTerms(p)}
+  update knowledge_chunks c set partition = ${p.partition}, number = t.number, length = t.length
+    from jsonb_to_recordset(${p.rows}) as t(id uuid, number integer, length integer), knowledge_documents d
+   where c.organization_id = ${p.organizationId} and c.id = t.id and c.number is null and d.id = c.document_id and ${VISIBLE_CHUNK} returning c.id`,
+);
 
 /** @returns how many of the chunks were still visible and not placed: the transaction must not commit where that is not all of them */
 export async function placeUnplaced(
@@ -69,13 +77,7 @@ export async function placeUnplaced(
   partition: Partition,
   chunks: readonly (UnplacedChunk & { readonly terms: ChunkTerms })[],
 ): Promise<number> {
-  const numbered = chunks.map(({ chunkId: id, terms }, index) => ({ id, terms, number: partition.firstNumber + index, length: terms.length }));
-  const placed = await transaction.query(
-    `with ${insertTermsSql(3)}
-     update knowledge_chunks c set partition = $3::integer, number = t.number, length = t.length
-       from jsonb_to_recordset($2::text::jsonb) as t(id uuid, number integer, length integer), knowledge_documents d
-      where c.organization_id = $1::uuid and c.id = t.id and c.number is null and d.id = c.document_id and ${VISIBLE_CHUNK} returning c.id`,
-    [organizationId, JSON.stringify(numbered.map(({ terms: _terms, ...row }) => row)), ...insertTermsParameters(partition.id, numbered, true)],
-  );
-  return placed.length;
+  const numbered = chunks.map(({ chunkId: id, terms }, index) => ({ id, terms, number: partition.firstNumber + index }));
+  const rows = numbered.map(({ id, number, terms }) => ({ id, number, length: terms.length }));
+  return (await PLACE_UNPLACED.run(transaction, { organizationId, rows, ...termsOf(partition.id, numbered, true) })).length;
 }

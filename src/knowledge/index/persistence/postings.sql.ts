@@ -1,4 +1,4 @@
-import type { SqlExecutor } from '../../../platform/database/index.js';
+import type { ParametersOf, ParameterReferences, SqlExecutor } from '../../../platform/database/index.js';
 import type { ChunkTerms } from '../domain/chunk-terms.js';
 import type { IndexedScope } from './indexed-scope.js';
 import { BLOCK_SIZE, encodeLength, encodePosting, isGone, keepPostings } from '../domain/postings.js';
@@ -58,17 +58,20 @@ export async function lockPartition(transaction: SqlExecutor, { organizationId, 
   return row;
 }
 
-/** Parts of a statement that writes the terms of new chunks, with six parameters from `first` on. */
-export function insertTermsSql(first: number): string {
+/** What a statement is given that writes the terms of new chunks: columns of rows as text, since the two drivers encode arrays differently. */
+export const TERMS = { partition: 'integer', termBlocks: 'text', terms: 'text', postings: 'text', blocks: 'text', lengths: 'text' } as const;
+
+/** Parts of such a statement. */
+export function insertTerms(p: ParameterReferences<typeof TERMS>): string {
   return `postings as (
       insert into knowledge_postings as p (partition, block, term, postings)
-      select $${first}::integer, block, term, decode(postings, 'hex')
-        from unnest(string_to_array($${first + 1}::text, ' ')::integer[], string_to_array($${first + 2}::text, ' '), string_to_array($${first + 3}::text, ' ')) as t(block, term, postings)
+      select ${p.partition}, block, term, decode(postings, 'hex')
+        from unnest(string_to_array(${p.termBlocks}, ' ')::integer[], string_to_array(${p.terms}, ' '), string_to_array(${p.postings}, ' ')) as t(block, term, postings)
       on conflict (partition, block, term) do update set postings = p.postings || excluded.postings where excluded.postings <> ''),
     blocks as (
       insert into knowledge_blocks as b (partition, block, lengths, live, stored)
-      select $${first}::integer, block, decode(lengths, 'hex'), length(lengths) / 4, length(lengths) / 4
-        from unnest(string_to_array($${first + 4}::text, ' ')::integer[], string_to_array($${first + 5}::text, ' ')) as t(block, lengths)
+      select ${p.partition}, block, decode(lengths, 'hex'), length(lengths) / 4, length(lengths) / 4
+        from unnest(string_to_array(${p.blocks}, ' ')::integer[], string_to_array(${p.lengths}, ' ')) as t(block, lengths)
       on conflict (partition, block) do update
         set lengths = b.lengths || excluded.lengths, live = b.live + excluded.live, stored = b.stored + excluded.stored)`;
 }
@@ -77,7 +80,7 @@ export function insertTermsSql(first: number): string {
  * @param chunks by ascending numbers, which follow those that the partition has
  * @param isVisible whether searches find them from the commit on
  */
-export function insertTermsParameters(partition: number, chunks: readonly NumberedChunk[], isVisible: boolean): unknown[] {
+export function termsOf(partition: number, chunks: readonly NumberedChunk[], isVisible: boolean): ParametersOf<typeof TERMS> {
   const lengths = new Map<number, number[]>();
   const postings = new Map<string, number[]>();
   for (const { number, terms } of chunks) {
@@ -89,7 +92,8 @@ export function insertTermsParameters(partition: number, chunks: readonly Number
   // In the order of the index, so that neighbours are written together.
   const rows = [...postings].map(([key, bytes]) => [...key.split(' '), hex(bytes)]).sort(([block = '', term = ''], [otherBlock = '', otherTerm = '']) => Number(block) - Number(otherBlock) || (term < otherTerm ? -1 : 1));
   const column = (index: number): string => rows.map((row) => row[index] ?? '').join(' ');
-  return [partition, column(0), column(1), column(2), [...lengths.keys()].join(' '), Array.from(lengths.values(), hex).join(' ')];
+  const added = { blocks: [...lengths.keys()].join(' '), lengths: Array.from(lengths.values(), hex).join(' ') };
+  return { partition, termBlocks: column(0), terms: column(1), postings: column(2), ...added };
 }
 
 /** A chunk's place, with what shall become of it. */

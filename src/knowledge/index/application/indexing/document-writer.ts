@@ -6,7 +6,6 @@ import { TermAnalyzer } from '../../domain/chunk-terms.js';
 import { type DocumentRow, planWrites, REMOVED, type WritePlan } from '../../domain/write-plan.js';
 import { CHANGED_AT_ONCE, DELETED_AT_ONCE, INSERTED_AT_ONCE } from '../../limits.js';
 import { DocumentRepository, type SeenDocument } from '../../persistence/document.repository.js';
-import { insertChunks } from '../../persistence/documents.sql.js';
 import { lockAgent } from '../../persistence/postings.sql.js';
 import { EmbeddingQueue } from './embedding-queue.js';
 import type { IndexedDocument, IndexedSource, PutOptions, WithDocument } from './indexed-document.js';
@@ -103,7 +102,7 @@ export class DocumentWriter {
     }
     for (const part of parts(plan.inserted, INSERTED_AT_ONCE)) {
       const chunks = await analyzed(write.analyzer, prepared.title, part);
-      await this.step(write, begun, (transaction) => insertChunks(transaction, source, prepared, document, chunks));
+      await this.step(write, begun, (transaction) => this.documents.insertChunks(transaction, source, prepared, document, chunks));
     }
     for (const chunks of parts(plan.changed, CHANGED_AT_ONCE)) {
       await this.step(write, begun, (transaction) => this.documents.changeChunks(transaction, organizationId, document.id, chunks));
