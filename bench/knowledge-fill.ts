@@ -39,7 +39,7 @@ async function insertDocuments(database: SqlExecutor, organizationId: string, ag
   const { TermAnalyzer } = await built<typeof ChunkTermsModule>('knowledge/index/domain/chunk-terms.js');
   const { indexedScopeOf } = await built<typeof IndexedScopeModule>('knowledge/index/persistence/indexed-scope.js');
   const { statement } = await built<typeof DatabaseModule>('platform/database/index.js');
-  const { insertTerms, lockPartition, TERMS, termsOf } = await built<typeof PostingsModule>('knowledge/index/persistence/postings.sql.js');
+  const { insertTerms, lockPartition, TERMS, termParameters } = await built<typeof PostingsModule>('knowledge/index/persistence/postings.sql.js');
   await database.query(
     `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, digest, revision, chunks, bytes, created_at, updated_at)
      select id, $1::uuid, $2::uuid, 'website', key, sha256(key::bytea), title, null, '', 1, $4::integer, 0, now(), now()
@@ -58,7 +58,7 @@ async function insertDocuments(database: SqlExecutor, organizationId: string, ag
      select id, ${p.organizationId}, ${p.agentId}, document, position, heading, null, text, '', 1, ${p.partition}, number, length
        from jsonb_to_recordset(${p.rows}) as t(id uuid, document uuid, position integer, heading text, text text, number integer, length integer)`,
   );
-  await insert.run(database, { organizationId, agentId, rows, ...termsOf(partition.id, numbered, true) });
+  await insert.run(database, { organizationId, agentId, rows, ...termParameters(partition.id, numbered, true) });
 }
 
 /** Gives every chunk a vector of the model that serves, each another one. */

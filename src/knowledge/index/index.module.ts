@@ -10,9 +10,7 @@ import { DocumentWriter } from './application/indexing/document-writer.js';
 import { EmbeddingQueue } from './application/indexing/embedding-queue.js';
 import { KnowledgeSearchTool } from './application/knowledge-search.tool-source.js';
 import { Candidates } from './application/search/candidates.js';
-import { HybridSearch } from './application/search/hybrid-search.js';
 import { KeywordSearch } from './application/search/keyword-search.js';
-import { StoredKeywordSearch } from './application/search/keyword-stored-search.js';
 import { RemoveLeftBehindDocuments } from './application/remove-left-behind-documents.js';
 import { SearchKnowledge } from './application/search/search-knowledge.js';
 import { VectorSearch } from './application/search/vector-search.js';
@@ -32,7 +30,7 @@ import { Module } from '@nestjs/common';
 const documents = [DocumentRepository, DocumentWriter, DocumentIndex, LeftBehindDocuments, RemoveLeftBehindDocuments];
 const vectors = [VectorTable, VectorRepository, EmbeddingModelRepository, EmbeddingLeaseRepository];
 const embeddings = [EmbeddingModels, EmbedAgent, SemanticSearchState, EmbeddingQueue];
-const search = [Candidates, VectorSearch, { provide: KeywordSearch, useClass: StoredKeywordSearch }, { provide: SearchKnowledge, useClass: HybridSearch }];
+const search = [Candidates, KeywordSearch, VectorSearch, SearchKnowledge];
 const processors = [EmbedChunks, EmbedMissing, KeepPostings];
 
 /** Blocks to chunks, their words and their vectors; and the search over them. */

@@ -5,7 +5,7 @@ import { DocumentWriter } from '../../../src/knowledge/index/application/indexin
 import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
 import { EmbeddingQueue } from '../../../src/knowledge/index/application/indexing/embedding-queue.js';
 import { DocumentRepository } from '../../../src/knowledge/index/persistence/document.repository.js';
-import { StoredKeywordSearch } from '../../../src/knowledge/index/application/search/keyword-stored-search.js';
+import { KeywordSearch } from '../../../src/knowledge/index/application/search/keyword-search.js';
 import type { EmbeddingModel } from '../../../src/models/index.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import { migrate, openPglite } from '../../../src/platform/database/index.js';
@@ -47,7 +47,7 @@ async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => 
     `select c.id::text as id, d.key || '#' || c.position as name from knowledge_chunks c join knowledge_documents d on d.id = c.document_id`,
   );
   const names = new Map(rows.map(({ id, name }) => [id, name]));
-  const keywords = new StoredKeywordSearch(database);
+  const keywords = new KeywordSearch(database);
   const search = async (question: string): Promise<string[]> => {
     const prepared = await keywords.prepare({ organizationId, agentId, userContext: null }, question);
     return (await prepared.top(20)).map(({ chunkId, score }) => `${names.get(chunkId) ?? ''} ${score}`);

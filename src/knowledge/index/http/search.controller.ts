@@ -43,5 +43,5 @@ export class SearchController {
 }
 
 function viewOf({ documentId: sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore }: KnowledgeResult): KnowledgeResultResponse {
-  return { sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore: keywordScore ?? 0 };
+  return { sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore };
 }

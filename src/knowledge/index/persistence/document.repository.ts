@@ -10,7 +10,7 @@ import { type ChangedChunk, type ChunkRow, type DocumentRow, REMOVED, VALID_FOR_
 import { CHANGE_CHUNKS, DELETE_CHUNKS, INSERT_CHUNKS, PLACES, READ_DOCUMENT, SHOW_NEW_DOCUMENT, SHOW_NEXT_REVISION } from './documents.sql.js';
 import { indexedScopeOf } from './indexed-scope.js';
 import { keyDigest, StoredChunk, StoredDocument } from './knowledge.schema.js';
-import { lockPartition, placeChunks, type PlacedChunk, termsOf } from './postings.sql.js';
+import { lockPartition, placeChunks, type PlacedChunk, termParameters } from './postings.sql.js';
 
 export interface SeenDocument {
   readonly document: DocumentRow | null;
@@ -99,7 +99,7 @@ export class DocumentRepository {
     const partition = await lockPartition(transaction, { organizationId, agentId }, { scope: indexedScopeOf(scope), chunks: chunks.length, language });
     const numbered = chunks.map((chunk, index) => ({ ...chunk, number: partition.firstNumber + index }));
     const rows = numbered.map(({ terms, ...chunk }) => ({ ...chunk, id: newId(), length: terms.length }));
-    return { organizationId, agentId, validFrom, rows, ...termsOf(partition.id, numbered, isVisible) };
+    return { organizationId, agentId, validFrom, rows, ...termParameters(partition.id, numbered, isVisible) };
   }
 
   /** Makes the next revision the one that is seen, and has keywords find its chunks. */

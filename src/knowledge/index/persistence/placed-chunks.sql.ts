@@ -3,7 +3,7 @@ import { type SqlExecutor, statement } from '../../../platform/database/index.js
 import type { SearchScope } from '../application/search/search-scope.js';
 import type { ChunkTerms } from '../domain/chunk-terms.js';
 import { VISIBLE_CHUNK } from './knowledge.schema.js';
-import { insertTerms, type Partition, TERMS, termsOf } from './postings.sql.js';
+import { insertTerms, type Partition, TERMS, termParameters } from './postings.sql.js';
 
 /** Where the postings of a chunk are. */
 export interface ChunkPlace {
@@ -79,5 +79,5 @@ export async function placeUnplaced(
 ): Promise<number> {
   const numbered = chunks.map(({ chunkId: id, terms }, index) => ({ id, terms, number: partition.firstNumber + index }));
   const rows = numbered.map(({ id, number, terms }) => ({ id, number, length: terms.length }));
-  return (await PLACE_UNPLACED.run(transaction, { organizationId, rows, ...termsOf(partition.id, numbered, true) })).length;
+  return (await PLACE_UNPLACED.run(transaction, { organizationId, rows, ...termParameters(partition.id, numbered, true) })).length;
 }

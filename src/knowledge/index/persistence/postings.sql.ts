@@ -80,7 +80,7 @@ export function insertTerms(p: ParameterReferences<typeof TERMS>): string {
  * @param chunks by ascending numbers, which follow those that the partition has
  * @param isVisible whether searches find them from the commit on
  */
-export function termsOf(partition: number, chunks: readonly NumberedChunk[], isVisible: boolean): ParametersOf<typeof TERMS> {
+export function termParameters(partition: number, chunks: readonly NumberedChunk[], isVisible: boolean): ParametersOf<typeof TERMS> {
   const lengths = new Map<number, number[]>();
   const postings = new Map<string, number[]>();
   for (const { number, terms } of chunks) {

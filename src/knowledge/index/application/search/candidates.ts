@@ -20,6 +20,7 @@ export interface Candidate {
   readonly url: string | null;
   /** Those of `heading`, outermost first. */
   readonly headings: readonly string[];
+  /** Of a PDF or a presentation, from 1. */
   readonly page: number | null;
   /** To the query, -1 to 1; null where the chunk has no vector. */
   readonly similarity: number | null;
