@@ -1,3 +1,6 @@
+/** Of a search, in code points. */
+export const MAX_QUERY_LENGTH = 8_000;
+
 /** How long computing keeps the thread before others have their turn, in ms. */
 export const COMPUTE_SLICE_MS = 10;
 /** Chunks that one transaction inserts: some 20 ms of the embedded database's time. */

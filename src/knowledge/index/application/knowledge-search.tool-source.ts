@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type OfferedTool, type RunContext, type ToolResult, ToolSource } from '../../../conversations/index.js';
 import { secureRandomBytes } from '../../../platform/ids/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
-import { MAX_QUERY_LENGTH } from '../domain/query.js';
 import { quoteResults } from '../domain/quoted-results.js';
+import { MAX_QUERY_LENGTH } from '../limits.js';
 import { DocumentIndex } from './indexing/document-index.js';
 import { SearchKnowledge } from './search/search-knowledge.js';
 

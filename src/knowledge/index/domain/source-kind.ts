@@ -1,3 +1,9 @@
+/** Whose knowledge it is. */
+export interface AgentKey {
+  readonly organizationId: string;
+  readonly agentId: string;
+}
+
 /** Where a document of an agent's knowledge comes from. */
 export const SOURCE_KINDS = ['website', 'drive', 'upload'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];

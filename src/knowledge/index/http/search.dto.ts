@@ -1,6 +1,6 @@
 import { EnumField, IntegerField, NumberField, ObjectListField, StringField, StringListField, UuidField } from '../../../platform/http/index.js';
-import { MAX_QUERY_LENGTH } from '../domain/query.js';
 import { SOURCE_KINDS } from '../domain/source-kind.js';
+import { MAX_QUERY_LENGTH } from '../limits.js';
 
 export class SearchKnowledgeBody {
   @StringField({ min: 1, max: MAX_QUERY_LENGTH, description: 'What to look for, in words or as a question.' })

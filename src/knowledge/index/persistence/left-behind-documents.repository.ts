@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import type { DeletedAgent } from '../../../agents/index.js';
-import { type ColumnsOf, Database, queryBuilder, rowsOf, statement } from '../../../platform/database/index.js';
+import { type ColumnsOf, Database, queryBuilder, rowsOf } from '../../../platform/database/index.js';
 import { StoredDocument, StoredPartition, StoredVocabulary } from './knowledge.schema.js';
+import { REMOVE_TERMS } from './postings.sql.js';
 
 interface Tables {
   knowledge_documents: ColumnsOf<typeof StoredDocument>;
@@ -11,16 +12,6 @@ interface Tables {
 }
 
 const tables = queryBuilder<Tables>();
-
-/** Of so many terms that a statement for all of them would keep the embedded database from others. */
-const REMOVE_TERMS = statement(
-  { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
-  (p) => `
-  delete from knowledge_postings where (partition, block, term) in (
-    select t.partition, t.block, t.term from knowledge_postings t join knowledge_partitions p on p.id = t.partition
-     where p.organization_id = ${p.organizationId} and p.agent_id = ${p.agentId} limit ${p.limit})
-  returning 1 as one`,
-);
 
 /** What deleted agents, of all organizations, have left in the index. */
 @Injectable()

@@ -1,12 +1,9 @@
-import type { ParametersOf, ParameterReferences, SqlExecutor } from '../../../platform/database/index.js';
+/** Hot path: every document that is put writes its terms by these statements, and every search reads all of its words by them. */
+import { type ParameterReferences, type ParametersOf, type SqlExecutor, statement } from '../../../platform/database/index.js';
 import type { ChunkTerms } from '../domain/chunk-terms.js';
+import type { AgentKey } from '../domain/source-kind.js';
 import type { IndexedScope } from './indexed-scope.js';
 import { BLOCK_SIZE, encodeLength, encodePosting, isGone, keepPostings } from '../domain/postings.js';
-
-export interface AgentKey {
-  readonly organizationId: string;
-  readonly agentId: string;
-}
 
 /** All documents of one agent with the same scope. */
 export interface Partition {
@@ -185,6 +182,16 @@ export async function compactTerms(transaction: SqlExecutor, { partition, block,
 export async function endCompaction(executor: SqlExecutor, { partition, block, lengths }: SparseBlock): Promise<void> {
   await executor.query('update knowledge_blocks set stored = $3::integer where partition = $1::integer and block = $2::integer', [partition, block, liveIn(lengths)]);
 }
+
+/** Some of an agent's terms: a statement for all of them would keep the embedded database from others. */
+export const REMOVE_TERMS = statement(
+  { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
+  (p) => `
+  delete from knowledge_postings where (partition, block, term) in (
+    select t.partition, t.block, t.term from knowledge_postings t join knowledge_partitions p on p.id = t.partition
+     where p.organization_id = ${p.organizationId} and p.agent_id = ${p.agentId} limit ${p.limit})
+  returning 1 as one`,
+);
 
 /** A block that a run may see. */
 export interface Block {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../../platform/config/index.js';
 import { Database } from '../../../platform/database/index.js';
 import type { SearchScope } from '../application/search/search-scope.js';
+import type { AgentKey } from '../domain/source-kind.js';
 import { EXACT_CHUNKS, INDEXED_DIMENSIONS, INDEXED_HALF_DIMENSIONS, REMOVED_VECTORS } from '../limits.js';
 import { StoredChunk } from './knowledge.schema.js';
 import * as sql from './vectors.sql.js';
@@ -51,7 +52,7 @@ export class VectorRepository {
   }
 
   /** The next agent, in the order of their ids, that has any chunk. Of all organizations: for the service's own upkeep. */
-  async agentAfter(agentId: string | null): Promise<{ readonly organizationId: string; readonly agentId: string } | undefined> {
+  async agentAfter(agentId: string | null): Promise<AgentKey | undefined> {
     const after = agentId === null ? {} : { agentId: { $gt: agentId } };
     const [next] = await this.database.read((em) =>
       em.find(StoredChunk, after, { fields: ['organizationId', 'agentId'], orderBy: { agentId: 'asc' }, limit: 1, disableIdentityMap: true }),

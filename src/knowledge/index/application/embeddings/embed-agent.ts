@@ -6,6 +6,7 @@ import { BackgroundPace } from '../../../../platform/http/index.js';
 import { newId } from '../../../../platform/ids/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
 import { embeddedText } from '../../domain/embedded-text.js';
+import type { AgentKey } from '../../domain/source-kind.js';
 import { EmbeddingLeaseRepository } from '../../persistence/embedding-lease.repository.js';
 import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
 import { type ChunkVector, VectorRepository } from '../../persistence/vector.repository.js';
@@ -19,13 +20,8 @@ export interface Again {
   readonly failures: number;
 }
 
-interface Agent {
-  readonly organizationId: string;
-  readonly agentId: string;
-}
-
 /** Work on one agent, of which this worker has the lease. */
-interface Hold extends Agent {
+interface Hold extends AgentKey {
   readonly holder: string;
   readonly signal: AbortSignal;
 }
@@ -55,7 +51,7 @@ export class EmbedAgent {
    * @param failures of the endpoint before this
    * @returns undefined when no chunk lacks a vector
    */
-  async execute(agent: Agent, failures: number, signal: AbortSignal): Promise<Again | undefined> {
+  async execute(agent: AgentKey, failures: number, signal: AbortSignal): Promise<Again | undefined> {
     const pausedMs = this.pausedUntil - this.clock.monotonic();
     if (pausedMs > 0) return { inSeconds: Math.ceil(pausedMs / 1_000), failures };
     const { organizationId, agentId } = agent;
@@ -147,7 +143,7 @@ export class EmbedAgent {
     return { kind: 'wrong_answer', detail: `vectors of ${other} numbers instead of ${dimensions ?? first}` };
   }
 
-  private again({ agentId }: Agent, failure: EmbeddingFailure, failures: number): Again {
+  private again({ agentId }: AgentKey, failure: EmbeddingFailure, failures: number): Again {
     const asked = 'retryAfterSeconds' in failure ? failure.retryAfterSeconds : undefined;
     const usual = Math.min(FIRST_PAUSE_SECONDS * 2 ** Math.min(failures, 10), MAX_PAUSE_SECONDS);
     const inSeconds = Math.min(asked ?? usual, MAX_RETRY_AFTER_SECONDS);

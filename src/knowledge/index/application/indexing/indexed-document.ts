@@ -1,10 +1,8 @@
 import type { Transaction } from '../../../../platform/database/index.js';
-import type { SourceKind, StoreUsage } from '../../domain/source-kind.js';
+import type { AgentKey, SourceKind, StoreUsage } from '../../domain/source-kind.js';
 
 /** One page, drive file or upload of one agent's knowledge. */
-export interface DocumentKey {
-  readonly organizationId: string;
-  readonly agentId: string;
+export interface DocumentKey extends AgentKey {
   readonly kind: SourceKind;
   /** Unique in the agent's documents of the kind: a page's URL, a drive file's id in its source, an upload's id. */
   readonly key: string;

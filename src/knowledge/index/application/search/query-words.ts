@@ -1,5 +1,5 @@
 import { fold, isFunctionWord, MAX_FORM_LENGTH, pairsOf, piecesOf, stemsOf } from '../../../../platform/text/index.js';
-import { MAX_QUERY_LENGTH } from '../../domain/query.js';
+import { MAX_QUERY_LENGTH } from '../../limits.js';
 
 export const MAX_QUERY_WORDS = 64;
 
