@@ -1,11 +1,14 @@
 import type { PageText, TextPiece } from './pdf-lines.js';
 
-/** So many texts tell whether the characters of their font are all as wide: with letters, since all digits are, and of different lengths, since what counts up is alike. */
-const MIN_SAMPLES = 4;
-const SAMPLE = /^(?=.*[a-z])[ -~]{4,80}$/;
-/** Their widths differ by no more than this, but for a few whose letters were moved. */
-const TOLERANCE = 0.01;
-const MIN_SHARE = 0.8;
+/**
+ * So many texts tell whether the characters of their font are all as wide: with letters, since all digits are; of different
+ * lengths, since what counts up is alike; and short, since in whole lines wide and narrow letters even out.
+ */
+const MIN_SAMPLES = 6;
+const SAMPLE = /^(?=.*[a-z])[ -~]{4,40}$/;
+/** Their widths differ by no more than this, since lines are stretched a little, but for a few. */
+const TOLERANCE = 0.02;
+const MIN_SHARE = 0.9;
 const USUAL_WIDTH = 0.6;
 
 /** Knows the fonts of a PDF whose characters are all as wide. Many of them do not say so: several texts of a font are measured. */

@@ -66,11 +66,11 @@ describe('of a PDF', () => {
     expect(order).toEqual(['Abstract', ...side('l'), ...side('r')]);
   });
 
-  const PROGRAM = ['function fare(age) {', '  if (age < 6) return 0;', '  // What is left of it.', '  return age > 66    ? 5 : 10;', '}'];
+  const PROGRAM = ['/** What one pays. */', 'function fare(age) {', '  const isChild = age < 6;', '  if (isChild) return 0;', '  // All others.', '  return age > 66    ? 5 : 10;', '}'];
   const set = (font: PdfFont, lines: readonly string[], y: number, x = 80): readonly PdfLine[] => lines.map((text, at) => ({ text: text.trimStart(), x: x + 6 * (text.length - text.trimStart().length), y: y - at * 12, font }));
 
   it.each<PdfFont>(['code', 'ownCode'])('lines in a fixed-width font stay lines, with their indents and empty lines (%s)', async (font) => {
-    const page = [...paragraph('a', 700), ...set(font, PROGRAM, 650), ...set(font, ['const price = fare(30);'], 578), ...paragraph('b', 540)];
+    const page = [...paragraph('a', 700), ...set(font, PROGRAM, 650), ...set(font, ['const price = fare(30);'], 554), ...paragraph('b', 520)];
     const { blocks } = await read(pdfOf([page]), { name: 'x.pdf' });
     expect(blocks).toMatchObject([{ kind: 'text' }, { kind: 'code', text: [...PROGRAM, '', 'const price = fare(30);'].join('\n'), page: 1 }, { kind: 'text' }]);
   });
