@@ -11,6 +11,7 @@ import { CrawlOrigins } from '../persistence/crawl-origins.repository.js';
 import { type ClaimedPage, CrawlPages } from '../persistence/crawl-pages.repository.js';
 import { HostLeases } from '../persistence/host-leases.repository.js';
 import { type CrawlKey, WebsiteRepository } from '../persistence/website.repository.js';
+import { allEnded } from './all-ended.js';
 import { CrawlContext, HostSlice } from './host-slice.js';
 import { HttpRobots } from './http-robots.js';
 import { ReadSitemaps } from './read-sitemaps.js';
@@ -79,9 +80,7 @@ export class CrawlHost {
         throw error;
       }),
     );
-    const results = await Promise.allSettled(parts);
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw stop.signal.aborted ? stop.signal.reason : failed.reason;
+    await allEnded(parts);
     // Those of sites whose sitemaps were read meanwhile.
     await this.visitPages(slice);
   }
@@ -110,9 +109,7 @@ export class CrawlHost {
   private async visitBatch(slice: HostSlice, pages: readonly (ClaimedPage & CrawlKey)[], before: Promise<void> | null): Promise<void> {
     const crawls = Map.groupBy(pages, ({ crawlId }) => crawlId);
     const parts = [...crawls.values()].flatMap((own) => (own[0] ? [slice.workFor(own[0], (context) => this.visit(context, own, before))] : []));
-    const results = await Promise.allSettled(parts);
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    await allEnded(parts);
   }
 
   private async visit(context: CrawlContext, pages: readonly ClaimedPage[], before: Promise<void> | null): Promise<void> {

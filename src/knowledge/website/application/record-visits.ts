@@ -13,6 +13,7 @@ import { crawlHost } from '../jobs/crawl.jobs.js';
 import { MAX_HELD_CHARACTERS, STORED_AT_ONCE } from '../limits.js';
 import { CrawlOrigins, keysIn } from '../persistence/crawl-origins.repository.js';
 import { type ClaimedPage, CrawlPages, type FoundPage, type NotedVisit, type Recorded } from '../persistence/crawl-pages.repository.js';
+import { allEnded } from './all-ended.js';
 import type { CrawlContext } from './host-slice.js';
 import { laterNote, ofReading, skippedNote, type Visit } from './visit.js';
 
@@ -79,10 +80,7 @@ export class RecordVisits {
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) await this.storeOne(context, next);
     };
-    // Each is waited for: what one still stores must not come after the slice's end.
-    const results = await Promise.allSettled(Array.from({ length: STORED_AT_ONCE }, worker));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    await allEnded(Array.from({ length: STORED_AT_ONCE }, worker));
   }
 
   private async storeOne(context: CrawlContext, storable: Storable): Promise<void> {

@@ -1,5 +1,6 @@
 import { TimeSlice } from '../../../platform/clock/index.js';
 import { ValidationFailed } from '../../../platform/errors/index.js';
+import { COMPUTE_SLICE_MS } from '../limits.js';
 import { canonicalRoot, canonicalUrl } from './website-url.js';
 import type { WebsiteRoot } from './website-root.js';
 
@@ -17,8 +18,6 @@ const PATTERN_CHARACTERS = /[*[\]{}]/;
 const ORIGIN = /^https?:\/\/[^/?#\\]+/i;
 /** What reading a URL drops without a word: spaces around it, tabs and line breaks anywhere. */
 const DROPPED = /^[\p{Cc} ]|[\p{Cc} ]$|[\t\n\r]/u;
-/** Thousands of addresses are read in slices, between which others have their turn. */
-const SLICE_MS = 10;
 
 export interface SiteLimits {
   readonly maxCharacters: number;
@@ -31,7 +30,7 @@ export async function siteConfigsOf(requested: readonly RequestedSite[], { maxCh
   const count = requested.reduce((sum, { excludedUrls = [] }) => sum + excludedUrls.length, 0);
   if (count > maxExclusions) throw new ValidationFailed(`body/configs must have at most ${maxExclusions} excludedUrls in all`);
   const known = new Set<string>();
-  const slice = new TimeSlice(SLICE_MS);
+  const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const configs: SiteConfig[] = [];
   for (const [index, { rootUrl: written, excludedUrls = [] }] of requested.entries()) {
     const field = `body/configs/${index}`;

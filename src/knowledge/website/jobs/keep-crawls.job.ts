@@ -32,7 +32,7 @@ export class KeepCrawls extends WorkerHost {
 
   async execute(signal: AbortSignal): Promise<void> {
     await this.startDue(signal);
-    await this.takeUpStanding(signal);
+    await this.takeUpStanding();
     await this.hosts.forget();
   }
 
@@ -47,15 +47,13 @@ export class KeepCrawls extends WorkerHost {
     }
   }
 
-  private async takeUpStanding(signal: AbortSignal): Promise<void> {
+  private async takeUpStanding(): Promise<void> {
     const now = this.clock.now();
     const before = new Date(now.getTime() - STALLED_MS);
-    for (const crawl of await this.schedule.standing(before, CHECK_BATCH)) {
-      signal.throwIfAborted();
-      await this.database.transaction(async (transaction) => {
-        if (!(await this.schedule.takeUp(transaction, crawl, before, now))) return;
+    await this.database.transaction(async (transaction) => {
+      for (const crawl of await this.schedule.takeUpStanding(transaction, before, now, CHECK_BATCH)) {
         await this.outbox.enqueue(transaction, crawlStep, crawl, { dedupeKey: crawl.crawlId });
-      });
-    }
+      }
+    });
   }
 }

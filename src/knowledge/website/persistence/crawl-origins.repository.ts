@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, rowsOf, type Transaction } from '../../../platform/database/index.js';
 import type { UnreadSitemaps } from '../domain/unread-sitemaps.js';
 import { StoredOrigin, tables, UNREAD_SITEMAPS } from './website.entities.js';
-import type { CrawlKey } from './website.repository.js';
+import { type CrawlKey, crawlKeyOf } from './website.repository.js';
 
 export interface UnopenedSite extends CrawlKey {
   /** What an earlier reading left of its sitemaps; null before the first one. */
@@ -32,24 +32,20 @@ export class CrawlOrigins {
 
   /** @param sitemaps what is left of them; null for nothing */
   async noteSitemaps({ em }: Transaction, crawl: CrawlKey, origin: string, sitemaps: UnreadSitemaps | null, availableAt: Date): Promise<void> {
-    await em.nativeUpdate(StoredOrigin, { ...keyOf(crawl), origin }, { opened: sitemaps === null, sitemaps, availableAt });
+    await em.nativeUpdate(StoredOrigin, { ...crawlKeyOf(crawl), origin }, { opened: sitemaps === null, sitemaps, availableAt });
   }
 
   /** Keys of the blocks that are boilerplate on the origin's pages; null while the crawl does not know them. */
   async repeated(crawl: CrawlKey, origin: string): Promise<ReadonlySet<string> | null> {
-    const row = await this.database.read((em) => em.findOne(StoredOrigin, { ...keyOf(crawl), origin }));
+    const row = await this.database.read((em) => em.findOne(StoredOrigin, { ...crawlKeyOf(crawl), origin }));
     return row?.repeated === undefined || row.repeated === null ? null : keysIn(row.repeated);
   }
 
   async setRepeated(crawl: CrawlKey, origin: string, keys: ReadonlySet<string>): Promise<void> {
-    await this.database.write((em) => em.nativeUpdate(StoredOrigin, { ...keyOf(crawl), origin }, { repeated: [...keys].join(' ') }));
+    await this.database.write((em) => em.nativeUpdate(StoredOrigin, { ...crawlKeyOf(crawl), origin }, { repeated: [...keys].join(' ') }));
   }
 }
 
 export function keysIn(text: string | null): ReadonlySet<string> {
   return new Set(text === null || text === '' ? [] : text.split(' '));
-}
-
-function keyOf({ organizationId, agentId, crawlId }: CrawlKey): CrawlKey {
-  return { organizationId, agentId, crawlId };
 }

@@ -10,7 +10,7 @@ import { HOST_LEASE_MS, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS, SAMPLE_
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import * as sql from './crawl-pages.sql.js';
 import { HELD_PAGE } from './website.entities.js';
-import type { CrawlKey } from './website.repository.js';
+import { type CrawlKey, crawlKeyOf } from './website.repository.js';
 
 export interface ClaimedPage extends ScopedPage {
   readonly id: string;
@@ -80,7 +80,7 @@ export class CrawlPages {
 
   /** Keeps the crawl the current one until the transaction ends. @throws CrawlSuperseded when it is not */
   async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl> {
-    const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(transaction, keyOf(crawl));
+    const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(transaction, crawlKeyOf(crawl));
     if (!row) throw new CrawlSuperseded();
     return { room: Math.max((row.budget ?? 0) - row.found, 0), budgetReached: row.budgetReached };
   }
@@ -100,7 +100,7 @@ export class CrawlPages {
       const last = index >= batches.length - 1;
       const [result] = await sql.RECORD.run<{ full: boolean; claimed: string | null; kept: string | null }>(
         executor,
-        { ...keyOf(crawl), holder, found: pages, visits: last ? noted : [], now: this.clock.now(), claimedUntil: this.claimedUntil() },
+        { ...crawlKeyOf(crawl), holder, found: pages, visits: last ? noted : [], now: this.clock.now(), claimedUntil: this.claimedUntil() },
       );
       if (!result) throw new CrawlSuperseded();
       full ||= result.full;
@@ -145,7 +145,7 @@ export class CrawlPages {
 
   /** The held pages of a crawl's origin, nearest to the beginning first; they are the holder's from now on. */
   async takeHeld(crawl: CrawlKey, origin: string, holder: string): Promise<{ page: ClaimedPage; content: PageContent }[]> {
-    const rows = await sql.TAKE_HELD.run<PageRow & { held: string }>(this.database, { ...keyOf(crawl), origin, holder, claimedUntil: this.claimedUntil() });
+    const rows = await sql.TAKE_HELD.run<PageRow & { held: string }>(this.database, { ...crawlKeyOf(crawl), origin, holder, claimedUntil: this.claimedUntil() });
     return rows
       .map((row) => ({ page: pageOf(row), content: HELD_PAGE.readText(row.held, row.id) }))
       .sort((left, right) => left.page.depth - right.page.depth || (left.page.url < right.page.url ? -1 : 1));
@@ -165,7 +165,7 @@ export class CrawlPages {
     // A page whose links are not all kept must be read whole the next time, or pages behind it would be lost.
     const fits = links.length <= MAX_KEPT_LINK_CHARACTERS;
     const rows = await sql.NOTE_INDEXED.run(transaction, {
-      ...keyOf(crawl),
+      ...crawlKeyOf(crawl),
       ...{ holder, id: page.id, documentId: page.documentId, reason: page.reason },
       etag: fits ? storable(page.etag) : null,
       lastModified: fits ? storable(page.lastModified) : null,
@@ -176,18 +176,14 @@ export class CrawlPages {
 
   /** In the transaction of `lock`, when no page is left: keeps one page of each text, and has it visited where it must stand for itself. */
   async settleCopies(transaction: Transaction, crawl: CrawlKey): Promise<void> {
-    await sql.SKIP_COPIES.run(transaction, keyOf(crawl));
-    await sql.RETURN_COPIES.run(transaction, { ...keyOf(crawl), now: this.clock.now() });
+    await sql.SKIP_COPIES.run(transaction, crawlKeyOf(crawl));
+    await sql.RETURN_COPIES.run(transaction, { ...crawlKeyOf(crawl), now: this.clock.now() });
   }
 
   /** Only the former release goes by it. */
   private claimedUntil(): Date {
     return new Date(this.clock.now().getTime() + HOST_LEASE_MS);
   }
-}
-
-function keyOf({ organizationId, agentId, crawlId }: CrawlKey): CrawlKey {
-  return { organizationId, agentId, crawlId };
 }
 
 function pageOf(row: PageRow): ClaimedPage & CrawlKey {

@@ -31,21 +31,17 @@ export class CrawlSchedule {
     return (await em.findOne(StoredWebsite, due, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })) !== null;
   }
 
-  /** Crawls of which nothing was heard since. */
-  standing(before: Date, limit: number): Promise<CrawlKey[]> {
-    const standing = websites
-      .select('site.crawl_id as crawlId')
-      .where('site.work_left', '=', true)
-      .where('site.active_at', '<', before.toISOString())
-      .orderBy('site.active_at')
-      .limit(limit);
-    return rowsOf(this.database, standing);
-  }
-
-  /** @returns false where it moves again */
-  async takeUp({ em }: Transaction, { organizationId, agentId, crawlId }: CrawlKey, before: Date, now: Date): Promise<boolean> {
-    const standing = { organizationId, agentId, crawlId, workLeft: true, activeAt: { $lt: before } };
-    return (await em.nativeUpdate(StoredWebsite, standing, { activeAt: now })) > 0;
+  /** Crawls of which nothing was heard since, which have moved now: no other process takes them up as well. */
+  takeUpStanding(transaction: Transaction, before: Date, now: Date, limit: number): Promise<CrawlKey[]> {
+    const standing = websites.clearSelect().select('site.agent_id').where('site.work_left', '=', true).where('site.active_at', '<', before.toISOString());
+    const takenUp = tables
+      .updateTable('knowledge_websites')
+      .set({ active_at: now.toISOString() })
+      .where('agent_id', 'in', standing.orderBy('site.active_at').limit(limit))
+      .where('work_left', '=', true)
+      .where('active_at', '<', before.toISOString())
+      .returning(['organization_id as organizationId', 'agent_id as agentId', 'crawl_id as crawlId']);
+    return rowsOf(transaction, takenUp);
   }
 
   deletedAgents(limit: number): Promise<Agent[]> {

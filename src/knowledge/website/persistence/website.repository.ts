@@ -26,6 +26,11 @@ export interface CrawlKey {
   readonly crawlId: string;
 }
 
+/** Of something that holds more than the key. */
+export function crawlKeyOf({ organizationId, agentId, crawlId }: CrawlKey): CrawlKey {
+  return { organizationId, agentId, crawlId };
+}
+
 /** The current crawl, and what it is about. */
 export interface CurrentCrawl extends CrawlKey {
   readonly roots: readonly WebsiteRoot[];
