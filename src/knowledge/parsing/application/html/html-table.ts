@@ -52,9 +52,7 @@ function span(cell: HtmlElement, attribute: 'rowspan' | 'colspan', max: number):
   return Math.min(max, Math.max(1, Number.parseInt(cell.attributes[attribute] ?? '1', 10) || 1));
 }
 
-function isCaption({ name }: HtmlElement): boolean {
-  return name === 'caption';
-}
+const isCaption = ({ name }: HtmlElement): boolean => name === 'caption';
 
 function rowsIn(table: HtmlElement): readonly HtmlElement[] {
   return table.elements.flatMap((part) => (part.name === 'tr' ? [part] : /^(?:thead|tbody|tfoot)$/.test(part.name) ? rowsIn(part) : []));

@@ -21,10 +21,10 @@ interface Paragraph {
 type Part = { readonly page: number } & (Paragraph | Code | Table);
 
 export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
-  const usual = textSize(pages);
+  const usual = textSize(pages.flatMap(({ lines }) => lines));
   const heading = (line: Line): boolean => isHeading(line, usual);
   const read = withoutContents(withoutFurniture(pages, heading));
-  const levels = headingLevels(read, usual);
+  const levels = levelsOf(read.flatMap(({ lines }) => lines.filter(heading)));
   for (const part of partsOf(read, heading)) {
     blocks.page = part.page;
     if (part.kind === 'table') blocks.table(part.rows);
@@ -36,19 +36,18 @@ export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
 }
 
 /** The size that most letters have. */
-function textSize(pages: readonly PageLines[]): number {
+function textSize(lines: readonly Line[]): number {
   const characters = new Map<number, number>();
-  for (const { lines } of pages) for (const { size, text } of lines) characters.set(half(size), (characters.get(half(size)) ?? 0) + text.length);
-  let [usual, most] = [0, 0];
-  for (const [size, count] of characters) if (count > most) [usual, most] = [size, count];
-  return usual;
+  for (const { size, text } of lines) characters.set(half(size), (characters.get(half(size)) ?? 0) + text.length);
+  const [usual = [0, 0]] = [...characters].sort(([, a], [, b]) => b - a);
+  return usual[0];
 }
 
 const half = (size: number): number => Math.round(size * 2) / 2;
 
-function headingLevels(pages: readonly PageLines[], usual: number): ReadonlyMap<number, number> {
-  const sizes = new Set<number>();
-  for (const { lines } of pages) for (const line of lines) if (isHeading(line, usual)) sizes.add(half(line.size));
+/** By their sizes. */
+function levelsOf(headings: readonly Line[]): ReadonlyMap<number, number> {
+  const sizes = new Set(headings.map(({ size }) => half(size)));
   return new Map([...sizes].sort((a, b) => b - a).map((size, index) => [size, Math.min(LEVELS, index + 1)]));
 }
 
