@@ -162,7 +162,7 @@ export class HttpSitemaps {
       listing.add(location, file);
       if (listing.full) break;
     }
-    // Whoever decompresses it may still wait for more.
+    // The stream that decompresses it may still wait for more.
     body.discard();
   }
 }

@@ -43,7 +43,7 @@ export class VisitPage {
       const { fetched, rules } = await host.connected(async () => {
         context.signal.throwIfAborted();
         if (host.pauseMs > 0) throw new HostPaused();
-        // None that is older than the crawl: who changes the file and has the site crawled expects it to count.
+        // None that is older than the crawl: a customer who changes the file and has the site crawled expects it to count.
         const rules = await this.robots.rulesOf(host, page.origin, context.signal, context.crawl.startedAt);
         return { fetched: await this.fetchAllowed(context, page, rules), rules };
       });

@@ -28,7 +28,7 @@ export interface ClaimedPage extends ScopedPage {
 
 export interface FoundPage extends ScopedPage {
   readonly depth: number;
-  /** Claimed by whoever found it, since its content is at hand. */
+  /** Claimed by the worker that found it, since its content is at hand. */
   readonly claimed?: boolean;
   /** Why it must not be fetched; it is skipped at once, and takes no room of those that are fetched. */
   readonly disallowed?: string;
@@ -110,7 +110,7 @@ export class CrawlPages {
     return { claimed, kept, full };
   }
 
-  /** Pages of an origin that are due, of any crawl, for whoever has the lease of its host. */
+  /** Pages of an origin that are due, of any crawl, for the worker that has the lease of its host. */
   async claim(origin: string, holder: string, limit: number): Promise<(ClaimedPage & CrawlKey)[]> {
     const rows = await sql.CLAIM.run<PageRow>(this.database, {
       origin, holder, limit, sample: SAMPLE_PAGES, now: this.clock.now(), claimedUntil: this.claimedUntil(),

@@ -134,7 +134,7 @@ export const CLAIM = statement(
   returning ${PAGE_COLUMNS}`,
 );
 
-/** Pages of the host whose worker is gone: whoever has the lease is the only one. */
+/** Pages of the host whose worker is gone: the process that has the lease is the only one at work. */
 export const TAKE_BACK = statement(
   { origin: 'text', holder: 'uuid' },
   (p) => `
