@@ -53,7 +53,7 @@ function bruteForce(query: string, groups: number): Map<string, number> {
   const scores = visible.map(([id, { words }]): [string, number] => {
     const each = asked.map((one) => {
       const times = words.filter((word) => word === one.word).length;
-      return (one.information * times * 2.2) / (times + 1.2 * (0.25 + (0.75 * lengthOf(words)) / average));
+      return (one.information * times * 1.6) / (times + 0.6 * (0.25 + (0.75 * lengthOf(words)) / average));
     });
     const near = pairs.map(({ left, right, weight }) => {
       const placesOf = (wanted: string): number[] => words.flatMap((word, place) => (word === wanted ? [place] : []));
@@ -62,7 +62,7 @@ function bruteForce(query: string, groups: number): Map<string, number> {
       return least > 60 ? 0 : weight / (1 + Math.max(0, least - 1) / 4);
     });
     const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-    return [id, Math.tanh(total(each) / information + (0.4 * total(near)) / weights)];
+    return [id, 1 - Math.exp(-1.8 * (total(each) / information + (0.4 * total(near)) / weights) ** 1.75)];
   });
   return new Map(scores);
 }

@@ -1,5 +1,5 @@
-/** BM25's saturation (`k1`) and normalization by length (`b`). */
-const SATURATION = 1.2;
+/** BM25's saturation (`k1`) and normalization by length (`b`). A chunk is a passage: that it has all words tells more than how often it has one. */
+const SATURATION = 0.6;
 const LENGTH_SHARE = 0.75;
 /** A title or heading counts as this part of one more occurrence: it may be about other chunks of the document. */
 const NAMED = 0.7;
@@ -20,7 +20,7 @@ export function frequencyOf(count: number, isNamed: boolean): number {
   return count + (isNamed ? NAMED : 0);
 }
 
-/** 0 to 2.2; about 1 for what occurs once in a chunk of average length. */
+/** 0 to 1.6; about 1 for what occurs once in a chunk of average length. */
 export function saturated(frequency: number, length: number, averageLength: number): number {
   return (frequency * (SATURATION + 1)) / (frequency + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / averageLength));
 }
@@ -37,11 +37,15 @@ export function closeness(left: readonly number[], right: readonly number[]): nu
   return least > MAX_DISTANCE ? 0 : 1 / (1 + Math.max(0, least - 1) / 4);
 }
 
+/** With them, half of a query's words come to 0.4, and all of them to 0.83. */
+const [STEEPNESS, POWER] = [1.8, 1.75];
+
 /**
- * A chunk of average length that has each word once, near one another, comes close to 1.
- * @param relevance 0 to 2.6: 1 for each word once, and up to `NEARNESS_SHARE` for their nearness
+ * A chunk of average length that has each word once, near one another, comes close to 1. Meaning is weighed against it: what tells good
+ * passages from better ones must stay a difference near 1, and stray words must come to little.
+ * @param relevance 0 to 2: 1 for each word once, and up to `NEARNESS_SHARE` for their nearness
  * @returns 0 to 1
  */
 export function scoreOfRelevance(relevance: number): number {
-  return Math.round(Math.tanh(relevance) * SCORE_DIGITS) / SCORE_DIGITS;
+  return Math.round((1 - Math.exp(-STEEPNESS * relevance ** POWER)) * SCORE_DIGITS) / SCORE_DIGITS;
 }
