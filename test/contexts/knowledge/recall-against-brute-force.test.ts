@@ -62,7 +62,7 @@ function bruteForce(query: string, groups: number): Map<string, number> {
       return least > 60 ? 0 : weight / (1 + Math.max(0, least - 1) / 4);
     });
     const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-    return [id, 1 - Math.exp(-1.8 * (total(each) / information + (0.4 * total(near)) / weights) ** 1.75)];
+    return [id, 1 - Math.exp(-1.6 * (total(each) / information + (0.4 * total(near)) / weights) ** 1.75)];
   });
   return new Map(scores);
 }

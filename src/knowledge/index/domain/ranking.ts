@@ -37,8 +37,8 @@ export function closeness(left: readonly number[], right: readonly number[]): nu
   return least > MAX_DISTANCE ? 0 : 1 / (1 + Math.max(0, least - 1) / 4);
 }
 
-/** With them, half of a query's words come to 0.4, and all of them to 0.83. */
-const [STEEPNESS, POWER] = [1.8, 1.75];
+/** With them, half of a query's words come to 0.4, and all of them to 0.8. */
+const [STEEPNESS, POWER] = [1.6, 1.75];
 
 /**
  * A chunk of average length that has each word once, near one another, comes close to 1. Meaning is weighed against it: what tells good

@@ -14,7 +14,7 @@ describe('semantic scores', () => {
     expect(calibrated(unrelated, unrelated)).toBe(0);
     expect(calibrated(-1, unrelated)).toBe(0);
     expect(calibrated(1, unrelated)).toBe(1);
-    expect(calibrated(unrelated + (1 - unrelated) / 2, unrelated)).toBeCloseTo(1 - 0.5 ** 1.5, 6);
+    expect(calibrated(unrelated + (1 - unrelated) / 2, unrelated)).toBeCloseTo(1 - 0.5 ** 1.8, 6);
   });
 
   it('are 0 for a model of which all texts are alike', () => {

@@ -30,12 +30,12 @@ export function unrelatedCosine(vectors: readonly (readonly number[])[]): number
 
 /**
  * 0 for what is no nearer than unrelated texts, 1 for the same text. A passage that answers a question stands about half way between the
- * two, which comes to 0.65: it counts as much as one that has most words of the question.
+ * two, which comes to 0.7: it counts as much as one that has most words of the question.
  */
 export function calibrated(similarity: number, unrelated: number): number {
   if (unrelated >= 1) return 0;
   const nearness = Math.min(Math.max((similarity - unrelated) / (1 - unrelated), 0), 1);
-  return 1 - (1 - nearness) ** 1.5;
+  return 1 - (1 - nearness) ** 1.8;
 }
 
 function cosine(left: readonly number[], right: readonly number[]): number {
