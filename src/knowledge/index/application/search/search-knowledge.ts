@@ -76,7 +76,7 @@ export class SearchKnowledge {
     const found = await this.ranked({ scope, words, comparison, weight, maxResults, signal });
     // For want of meaning, the default threshold would drop what was never meant to be dropped.
     const isAlone = comparison === undefined && !(weight === 0 && this.vectors.isAvailable);
-    return reaching(found, agent, asked, isAlone).slice(0, maxResults);
+    return chosen(reaching(found, agent, asked, isAlone), maxResults, weight);
   }
 
   /** Texts that are unlike one another, the best first: as many as there are, or at least `maxResults`. */
@@ -122,6 +122,18 @@ function withoutRepetitions(results: readonly KnowledgeResult[]): KnowledgeResul
     texts.add(normalized);
     return isNew;
   });
+}
+
+/**
+ * The best by their score; as large a part of them as keywords weigh are the best by keywords. Otherwise a model that knows little of the
+ * subject, whose scores lie close together, would take the place of passages that have all words of the query.
+ */
+function chosen(results: readonly KnowledgeResult[], count: number, weight: number): readonly KnowledgeResult[] {
+  const byKeywords = results.filter(({ keywordScore }) => keywordScore > 0).sort((left, right) => right.keywordScore - left.keywordScore);
+  const kept = new Set(byKeywords.slice(0, Math.floor((1 - weight) * count)));
+  const others = results.filter((result) => !kept.has(result)).slice(0, Math.max(0, count - kept.size));
+  for (const result of others) kept.add(result);
+  return results.filter((result) => kept.has(result));
 }
 
 /** Those that reach the threshold that holds for the query. */
