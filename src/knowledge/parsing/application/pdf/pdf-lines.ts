@@ -64,16 +64,19 @@ function isBeside(last: Segment, next: Segment): boolean {
   return Math.abs(next.y - last.y) <= size * 0.5 && gap > -size && (gap < size * WIDE_GAP || (LABEL.test(last.text.trim()) && gap < size * 4));
 }
 
+/** No letter in itself is what modifies one, such as a hat. */
+const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/u;
+
 function append(last: Segment, next: Segment): void {
   // Words that are placed one by one have no space between them.
   const gap = next.left - last.right;
   const isApart = gap > Math.max(last.size, next.size) * WORD_GAP && !/\s$/.test(last.text) && !/^\s/.test(next.text);
   last.advance = next.advance === undefined ? undefined : last.advance;
+  const isSign = !LETTER.test(last.text);
   last.text += (last.advance !== undefined ? spaces(gap / last.advance) : isApart ? ' ' : '') + next.text;
-  // A raised mark of a footnote does not move the line that it stands in.
-  if (next.size > last.size) last.y = next.y;
   last.right = Math.max(last.right, next.right);
-  last.size = Math.max(last.size, next.size);
+  // A raised mark of a footnote does not move the line that it stands in, and a sign of another font does not make a heading of it.
+  if (LETTER.test(next.text) && (next.size > last.size || isSign)) [last.size, last.y] = [next.size, next.y];
 }
 
 export const spaces = (columns: number): string => ' '.repeat(Math.max(0, Math.round(columns)));

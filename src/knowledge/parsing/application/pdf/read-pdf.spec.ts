@@ -22,6 +22,13 @@ describe('of a PDF', () => {
     for (const at of pages.keys()) expect(text).toContain(`p${at}0 `);
   });
 
+  it('a larger sign makes no heading of the line that it stands in, or begins', async () => {
+    const sign = (x: number): PdfLine => ({ text: '^', size: 18, x, y: 600 });
+    const { blocks } = await read(pdfOf([[...paragraph('p', 700), sign(50), { text: 'quick', x: 59, y: 600 }, sign(88), ...paragraph('q', 500)]]), { name: 'x.pdf' });
+    expect(blocks.map(({ kind }) => kind)).not.toContain('heading');
+    expect(JSON.stringify(blocks)).toMatch(/\^ ?quick ?\^/);
+  });
+
   it('what is repeated within the text is kept: headings, and lines that do not stand apart', async () => {
     const pages = [1, 2, 3, 4, 5, 6, 7].map((at) => [...(at < 4 ? [{ text: 'Example', size: 20, y: 750 }] : []), { text: 'Name and price', y: 700 }, ...paragraph(`p${at}`, 688)]);
     const lines = await linesOf(...pages);
