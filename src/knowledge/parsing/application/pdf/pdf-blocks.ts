@@ -1,7 +1,7 @@
 import type { BlockList } from '../formats/block-list.js';
 import { type Code, codeAt, isTypewritten } from './pdf-code.js';
 import { withoutContents, withoutFurniture } from './pdf-furniture.js';
-import { type Line, type PageLines, rightOf } from './pdf-lines.js';
+import { ITEM, joined, type Line, type PageLines, rightOf } from './pdf-lines.js';
 import { continuation, type Table, tableAt } from './pdf-tables.js';
 
 /** Letters of a heading are larger than those of the text by so much, and it is short. */
@@ -27,12 +27,23 @@ export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
   const levels = levelsOf(read.flatMap(({ lines }) => lines.filter(heading)));
   for (const part of partsOf(read, heading)) {
     blocks.page = part.page;
-    if (part.kind === 'table') blocks.table(part.rows);
+    if (part.kind === 'table') addTable(part.rows, blocks);
     else if (part.kind === 'code') blocks.code(part.text);
     else if (part.kind === 'heading' && part.text.length <= MAX_HEADING_CHARACTERS) blocks.heading(levels.get(half(part.last.size)) ?? LEVELS, part.text);
     else blocks.text(part.text);
   }
   blocks.page = undefined;
+}
+
+/** Terms that hang beside sentences look like a table, and have no row that names the columns. */
+function addTable(rows: readonly (readonly string[])[], blocks: BlockList): void {
+  const [first = []] = rows;
+  if (first.length !== 2 || !SENTENCE_END.test(first[1] ?? '')) return blocks.table(rows);
+  for (const [term = '', text = ''] of rows) {
+    blocks.term = term === '' || text === '' ? undefined : term;
+    blocks.text(text === '' ? term : text);
+  }
+  blocks.term = undefined;
 }
 
 /** The size that most letters have. */
@@ -71,7 +82,7 @@ function partsOf(pages: readonly PageLines[], heading: (line: Line) => boolean):
       if (before?.kind === 'table' && rest) before.rows.push(...rest);
       else if (found) parts.push({ ...found, page });
       else if ((before?.kind === 'heading' || before?.kind === 'text') && belongs(before, line, heading, right)) {
-        before.text = join(before.text, line.text);
+        before.text = joined(before.text, line.text);
         before.last = line;
       } else parts.push({ kind: heading(line) ? 'heading' : 'text', page, text: line.text, last: line });
     }
@@ -82,8 +93,6 @@ function partsOf(pages: readonly PageLines[], heading: (line: Line) => boolean):
 /** A table's further lines are a table of their own; to look at all of a page's lines again for each would take too long. */
 const MAX_AHEAD = 200;
 
-const IDEOGRAPHIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}、。，．]/u;
-const ITEM = /^(?:[•‣◦▪●–—*-]|\d{1,3}[.)]|[a-z]\))\s/;
 const SENTENCE_END = /[.!?:;。！？：；…]["'”’»)\]」』）]*$/u;
 
 /** Whether a line goes on with what is before it. */
@@ -98,12 +107,4 @@ function belongs({ kind, text, last }: Paragraph, line: Line, heading: (line: Li
   // Further up: the next column or page. A sentence goes on there that its last line broke off.
   if (kind === 'heading' || SENTENCE_END.test(text) || ITEM.test(line.text) || half(last.size) !== half(line.size)) return false;
   return /^\p{Ll}/u.test(line.text) || /[-,]$/.test(text) || last.right - last.left > (right - line.left) * 0.9 || last.right > right * 0.95;
-}
-
-/** A word that was divided at the end of its line is one again; list items keep lines of their own. */
-function join(text: string, next: string): string {
-  if (ITEM.test(next)) return `${text}\n${next}`;
-  if (/\p{L}[-‐]$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;
-  const isUnspaced = IDEOGRAPHIC.test(text.at(-1) ?? '') && IDEOGRAPHIC.test(next[0] ?? '');
-  return isUnspaced ? text + next : `${text} ${next}`;
 }

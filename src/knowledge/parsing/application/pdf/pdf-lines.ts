@@ -156,3 +156,14 @@ function trimmed(segment: Segment): Segment {
 export function rightOf(parts: readonly { readonly right: number }[]): number {
   return parts.reduce((most, { right }) => Math.max(most, right), 0);
 }
+
+const IDEOGRAPHIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}、。，．]/u;
+export const ITEM = /^(?:[•‣◦▪●–—*-]|\d{1,3}[.)]|[a-z]\))\s/;
+
+/** A word that was divided at the end of its line is one again; list items keep lines of their own. */
+export function joined(text: string, next: string): string {
+  if (ITEM.test(next)) return `${text}\n${next}`;
+  if (/\p{L}[-‐]$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;
+  const isUnspaced = IDEOGRAPHIC.test(text.at(-1) ?? '') && IDEOGRAPHIC.test(next[0] ?? '');
+  return isUnspaced ? text + next : `${text} ${next}`;
+}

@@ -1,4 +1,4 @@
-import type { Line, Segment } from './pdf-lines.js';
+import { joined, type Line, type Segment } from './pdf-lines.js';
 
 export interface Table {
   readonly kind: 'table';
@@ -61,14 +61,26 @@ function rowsOf(lines: readonly Line[], columns: readonly Column[]): string[][] 
   const starts = [...lines.keys()].filter((at) => cells[at]?.[0] !== '');
   const rows = new Map<number, string[]>();
   for (const [at, line] of lines.entries()) {
-    // Nothing in the first column: a further line of the nearest row, whose cells may be centred on one another.
-    const distance = (start: number): number => Math.abs((lines[start]?.y ?? 0) - line.y);
-    const nearest = starts.reduce((best, start) => (distance(start) < distance(best) ? start : best), starts[0] ?? at);
-    const owner = distance(nearest) < line.size * MAX_ROW_GAP ? nearest : at;
+    const owner = ownerOf(line, at, { lines, starts, isHanging: columns.length === 2 });
     const row = rows.get(owner) ?? columns.map(() => '');
-    rows.set(owner, row.map((cell, column) => `${cell} ${cells[at]?.[column] ?? ''}`.trim()));
+    rows.set(owner, row.map((cell, column) => joinedCell(cell, cells[at]?.[column] ?? '')));
   }
   return [...rows].sort(([a], [b]) => a - b).map(([, row]) => row);
+}
+
+/**
+ * The line with which the row begins that a line belongs to. Nothing in the first column: a further line of the row above, as where terms hang
+ * beside what they mean, or of the nearest row, whose cells may be centred on one another.
+ */
+function ownerOf(line: Line, at: number, { lines, starts, isHanging }: { readonly lines: readonly Line[]; readonly starts: readonly number[]; readonly isHanging: boolean }): number {
+  if (isHanging) return starts.findLast((start) => start <= at) ?? at;
+  const distance = (start: number): number => Math.abs((lines[start]?.y ?? 0) - line.y);
+  const nearest = starts.reduce((best, start) => (distance(start) < distance(best) ? start : best), starts[0] ?? at);
+  return distance(nearest) < line.size * MAX_ROW_GAP ? nearest : at;
+}
+
+function joinedCell(cell: string, more: string): string {
+  return cell === '' || more === '' ? cell + more : joined(cell, more).replace('\n', ' ');
 }
 
 function columnOf({ left, right }: Segment, columns: readonly Column[]): number {

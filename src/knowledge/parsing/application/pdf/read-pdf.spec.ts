@@ -56,6 +56,23 @@ describe('of a PDF', () => {
     for (const title of titles) expect(lines.filter((line) => line.startsWith(title))).toEqual([title]);
   });
 
+  it('what stands beside a term that hangs goes on below it, and a divided word is whole', async () => {
+    const beside = (y: number, text: string): PdfLine => ({ text, x: 120, y });
+    const term = (y: number, name: string, text: string): readonly PdfLine[] => [{ text: name, x: 50, y }, beside(y, text)];
+    const page = [
+      ...term(700, '-c', 'Commands are read from the first ar-'), beside(688, 'gument, and the others are assigned to'), beside(676, 'the positional parameters.'),
+      ...term(658, '-i', 'The shell is interactive.'), ...term(640, '-s', 'Commands are read from the standard'), beside(628, 'input.'), beside(616, 'It is the default.'),
+      ...term(598, '-x', 'Commands are traced.'),
+    ];
+    const { blocks } = await read(pdfOf([page]), { name: 'x.pdf' });
+    expect(blocks.map(({ term, ...block }) => [term, block.kind === 'text' ? block.text : null])).toEqual([
+      ['-c', 'Commands are read from the first argument, and the others are assigned to the positional parameters.'],
+      ['-i', 'The shell is interactive.'],
+      ['-s', 'Commands are read from the standard input. It is the default.'],
+      ['-x', 'Commands are traced.'],
+    ]);
+  });
+
   it('tables are rows, cells of several lines are whole, and a header that the next page repeats is named once', async () => {
     const head = ['Route', 'Fare', 'Duration'];
     const first = [...paragraph('a', 760), ...row(700, ...head), ...row(680, 'Oslo', '10 EUR', 'two hours'), { text: 'and a half', x: 350, y: 668 }, ...row(650, 'Bergen', '20 EUR', 'a day')];
