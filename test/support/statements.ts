@@ -18,7 +18,7 @@ const BACKGROUND = new RegExp(
     /^select "id" from "tool_integrations" where id = any/,
     /\bknowledge_uploads\)? (stale|left_behind)\b|\bturn = 'waiting' and changed_at </,
     /\bfrom knowledge_documents union\b|^with recursive holders as\b|^select needed_until from salted_end_users\b/,
-    /\bknowledge_website/,
+    /\bknowledge_website|\bcrawl_hosts\b/,
     /^delete from sessions where id = any\b|"session_signing_keys" as "s0" where "s0"\."created_at" </,
     /^delete from threads where id = any\b[^]*'widget'/,
     /\bfrom sessions where user_key is not null\b|\bbare_users$|^update sessions set end_user_salt\b/,
