@@ -47,5 +47,9 @@ const [STEEPNESS, POWER] = [1.6, 1.75];
  * @returns 0 to 1
  */
 export function scoreOfRelevance(relevance: number): number {
-  return Math.round((1 - Math.exp(-STEEPNESS * relevance ** POWER)) * SCORE_DIGITS) / SCORE_DIGITS;
+  return roundedScore(1 - Math.exp(-STEEPNESS * relevance ** POWER));
+}
+
+export function roundedScore(score: number): number {
+  return Math.round(score * SCORE_DIGITS) / SCORE_DIGITS;
 }

@@ -58,7 +58,7 @@ export class DocumentRepository {
     await em.nativeUpdate(StoredDocument, { organizationId, id }, { writer });
   }
 
-  /** Chunks of the next revision of a document, which nobody sees before it. */
+  /** Chunks of the next revision of a document; no search finds them before it. */
   async insertChunks(transaction: Transaction, source: IndexedSource, prepared: PreparedDocument, document: DocumentRow, chunks: readonly AnalyzedChunk[]): Promise<void> {
     const added = await this.newChunks(transaction, source, prepared, chunks, document.revision + 1, false);
     await INSERT_CHUNKS.run(transaction, { ...added, id: document.id });

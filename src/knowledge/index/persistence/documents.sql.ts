@@ -61,7 +61,7 @@ const withChunks = (p: ParameterReferences<typeof NEW_CHUNKS>, document: string)
 
 export const INSERT_CHUNKS = statement({ ...NEW_CHUNKS, id: 'uuid' }, (p) => withChunks(p, `select ${p.id} as id`));
 
-/** What is told of a document besides its chunks. */
+/** A document without its chunks. */
 const SHOWN = { id: 'uuid', title: 'text', url: 'text', scope: 'jsonb', digest: 'bytea', chunks: 'integer', bytes: 'integer', now: 'timestamptz' } as const;
 
 /** Of a document whose revision is still the one that was seen. */

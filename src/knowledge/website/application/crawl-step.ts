@@ -85,7 +85,7 @@ export class CrawlStep {
     if (pages.length > 0) await this.pages.record(transaction, crawl, newId(), pages, []);
   }
 
-  /** What the crawl did not find leaves the index, and its state is told. */
+  /** Removes from the index what the crawl did not find, and stores the state of the sync. */
   private async end(crawl: CurrentCrawl, budget: number, signal: AbortSignal): Promise<void> {
     const sites = await this.ended.sites(this.database, crawl);
     const open = new Set(crawl.roots.filter(followsLinks).map(({ id }) => id));

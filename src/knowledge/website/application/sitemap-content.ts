@@ -21,7 +21,7 @@ const DECLARATION_BYTES = 256;
 const STRAY_AMPERSAND = /&(?!#?\w{1,10};)/g;
 
 /**
- * The locations in a sitemap, as far as it can be had. Whether it is compressed is told by its content: servers call such files by many types.
+ * The locations in a sitemap, as far as it can be had. The content says whether it is compressed: servers call such files by many types.
  * @throws what `source` throws that is no fault of the server
  */
 export async function* locationsIn(source: AsyncIterable<Buffer>): AsyncGenerator<Location, void, undefined> {

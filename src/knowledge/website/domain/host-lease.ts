@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/clock/index.js';
+import { type Clock, Semaphore } from '../../../platform/clock/index.js';
 import { CONNECTIONS_PER_HOST } from '../limits.js';
 
 /** It is not the host's turn: what was to be asked of it is asked later. */
@@ -6,8 +6,7 @@ export class HostPaused extends Error {}
 
 /** The right to send requests to one host, which one process has at a time: 4 of them together, and none in a pause that the host wants. */
 export class HostLease {
-  private underWay = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly connections = new Semaphore(CONNECTIONS_PER_HOST);
   /** By the monotonic clock. */
   private pausedUntil: number;
 
@@ -32,15 +31,7 @@ export class HostLease {
   }
 
   /** Runs `work`, which sends one request after the other, on the next free connection. */
-  async connected<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.underWay >= CONNECTIONS_PER_HOST) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    else this.underWay += 1;
-    try {
-      return await work();
-    } finally {
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.underWay -= 1;
-    }
+  connected<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.connections.run(work);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DEFAULT_KNOWLEDGE_SEARCH, KnowledgeTuning, type RunnableAgent } from '../../../../agents/index.js';
 import type { UserContext } from '../../../../conversations/index.js';
 import { takesSemanticWeight } from '../../../../models/index.js';
+import { roundedScore } from '../../domain/ranking.js';
 import { calibrated } from '../../domain/semantic-calibration.js';
 import { type Candidate, Candidates, type Comparison } from './candidates.js';
 import { type KeywordQuery, KeywordSearch } from './keyword-search.js';
@@ -17,9 +18,6 @@ const MAX_CANDIDATES = 3_000;
 
 /** A threshold that no user has set leaves the best of those that come to this share of it, rather than nothing. */
 const LENIENCY = { results: 3, share: 0.5 };
-
-/** Scores beyond are noise of the arithmetic, which must not decide about the order. */
-const SCORE_DIGITS = 1e6;
 
 export interface KnowledgeQuery {
   readonly query: string;
@@ -108,9 +106,9 @@ function weightOf({ options, knowledgeSearch }: RunnableAgent, asked: KnowledgeQ
 function scored({ similarity, ...chunk }: Candidate, keywordScore: number, comparison: Comparison | undefined, weight: number): KnowledgeResult {
   // Not a number where the vector has no direction: such a text has no meaning to compare, and loses nothing by it.
   const isCompared = comparison !== undefined && similarity !== null && !Number.isNaN(similarity);
-  const semanticScore = isCompared ? rounded(calibrated(similarity, comparison.unrelated)) : null;
+  const semanticScore = isCompared ? roundedScore(calibrated(similarity, comparison.unrelated)) : null;
   const score = semanticScore === null ? keywordScore : weight * semanticScore + (1 - weight) * keywordScore;
-  return { ...chunk, score: rounded(score), semanticScore, keywordScore: rounded(keywordScore) };
+  return { ...chunk, score: roundedScore(score), semanticScore, keywordScore };
 }
 
 /** The best of each text, whichever documents have it. */
@@ -130,9 +128,8 @@ function withoutRepetitions(results: readonly KnowledgeResult[]): KnowledgeResul
  */
 function chosen(results: readonly KnowledgeResult[], count: number, weight: number): readonly KnowledgeResult[] {
   const byKeywords = results.filter(({ keywordScore }) => keywordScore > 0).sort((left, right) => right.keywordScore - left.keywordScore);
-  const kept = new Set(byKeywords.slice(0, Math.floor((1 - weight) * count)));
-  const others = results.filter((result) => !kept.has(result)).slice(0, Math.max(0, count - kept.size));
-  for (const result of others) kept.add(result);
+  const inOrderOfChoice = new Set([...byKeywords.slice(0, Math.floor((1 - weight) * count)), ...results]);
+  const kept = new Set([...inOrderOfChoice].slice(0, count));
   return results.filter((result) => kept.has(result));
 }
 
@@ -144,8 +141,4 @@ function reaching(results: readonly KnowledgeResult[], { knowledgeSearch, scoreT
   if (isAlone) return results;
   const reached = above(threshold);
   return reached.length > 0 ? reached : above(LENIENCY.share * threshold).slice(0, LENIENCY.results);
-}
-
-function rounded(score: number): number {
-  return Math.round(score * SCORE_DIGITS) / SCORE_DIGITS;
 }

@@ -1,7 +1,7 @@
 import type { UnreadableReason } from '../../domain/parsing.errors.js';
 import type { Block, ParsedDocument } from '../../domain/parsed-document.js';
 
-/** What a parser says, one to a frame. It is told a `DocumentRequest`, whose bytes follow in frames of their own until an empty one; blocks come in as many parts as they need, then the rest of the document. */
+/** What a parser says, one to a frame. The service sends it a `DocumentRequest`, whose bytes follow in frames of their own until an empty one; blocks come in as many parts as they need, then the rest of the document. */
 export type ParserMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'blocks'; readonly blocks: readonly Block[] }
